@@ -159,17 +159,17 @@ tap: $(LIBS) $(PROGRAMS) $(TAP_TESTS) ## run the tests without the proofs
 	@$(SOURCE) $(B)/test/summary.txt
 	@$(TAP) $(filter $(SLOW_TESTS),$(TAP_TESTS)) $(filter-out $(SLOW_TESTS),$(TAP_TESTS)) | tee $(B)/test/summary.txt
 
-# What takes up to hours in whole (test-prove-gate, mutants, mutants-prove, prove-wp-smoke), in five
+# What takes up to hours in whole (test-prove-gate, planted, planted-prove, prove-wp-smoke), in five
 # minutes; SEED=... repeats it.
 SAMPLE_SEED := $(or $(SEED),$(shell echo $$RANDOM$$RANDOM))
 .PHONY: sample
 sample: $(LIBS) $(PROGRAMS) ## plant at random up to a tenth of the bugs and weakenings, run up to a tenth of the smoke tests (5 minutes)
 	@echo "sample: SEED=$(SAMPLE_SEED)"
 	@$(MAKE) --no-print-directory coq-build
-	@SEED=$(SAMPLE_SEED) $(TAP) proofs/tools/gate-mutants.py :: --sample 1/10 --clock 100
-	@$(MAKE) --no-print-directory mutants-sample SEED=$(SAMPLE_SEED)
+	@SEED=$(SAMPLE_SEED) $(TAP) proofs/tools/planted.py :: --sample 1/10 --clock 100
+	@$(MAKE) --no-print-directory planted-sample SEED=$(SAMPLE_SEED)
 	@mkdir -p $(B)/wp
-	@$(WP) mutants.py --sample 20 --clock 50 --seed $(SAMPLE_SEED)
+	@$(WP) planted_code.py --sample 20 --clock 50 --seed $(SAMPLE_SEED)
 	@$(WP) prove.py --smoke --tenth --seed $(SAMPLE_SEED)
 
 # the maintainer's loop: the tests that a file touches, or what git says has changed

@@ -10,7 +10,6 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
 import planting  # noqa: E402
 
-LANGUAGES = ("go", "python", "rust")
 PYTHON = "/usr/bin/python3"  # which has cffi and pytest
 
 
@@ -20,8 +19,8 @@ class Bindings(planting.Planter):
         os.environ["GOTOOLCHAIN"] = "local"
 
     def bugs(self):
-        return [bug._replace(judge=f"{language} {bug.judge}") for language in LANGUAGES
-                for bug in planting.load(os.path.join(planting.TOP, "bindings", language, "planted.txt"))]
+        return [bug._replace(judge=f"{path.split('/')[1]} {bug.judge}") for path in self.lists
+                for bug in planting.load(os.path.join(planting.TOP, path))]
 
     def groups(self, bugs):
         return [bugs]  # one copy: compilers take longest for what all have

@@ -269,20 +269,20 @@ TAP_TESTS += $(EQB)/planted
 $(EQB)/planted: $(PLANTING) $(EQ)/gates/planted.py $(EQ)/gates/planted.txt $(EQ_SUITES:%=$(EQB)/%)
 	$(call PLANTED,$(PYTHON) $(EQ)/gates/planted.py --quick)
 EQ_JOBS := $(CORES)
-.PHONY: mutants
-mutants: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) $(EQB)/crash $(EQB)/three-way $(EQB)/secret-flow $(EQB)/threads ## plant every bug of gates/planted.txt; a test must detect each
-	@$(SOURCE) $(EQB)/mutants.json
-	@$(PYTHON) $(EQ)/gates/planted.py --jobs $(EQ_JOBS) --json $(EQB)/mutants.json
+.PHONY: planted
+planted: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) $(EQB)/crash $(EQB)/three-way $(EQB)/secret-flow $(EQB)/threads ## plant every bug of gates/planted.txt; a test must detect each
+	@$(SOURCE) $(EQB)/planted.json
+	@$(PYTHON) $(EQ)/gates/planted.py --jobs $(EQ_JOBS) --json $(EQB)/planted.json
 
 # a tenth of them, for make test
-.PHONY: mutants-sample
-mutants-sample: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) $(EQB)/crash $(EQB)/three-way $(EQB)/secret-flow $(EQB)/threads
+.PHONY: planted-sample
+planted-sample: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) $(EQB)/crash $(EQB)/three-way $(EQB)/secret-flow $(EQB)/threads
 	@$(PYTHON) $(EQ)/gates/planted.py --sample 25 --clock 50 --jobs $(EQ_JOBS)
 
 # bugs that nobody chose: a random sample of changes, which COUNT and SEED decide
 COUNT ?= 400
-.PHONY: mutants-random
-mutants-random: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) $(EQB)/crash $(EQB)/secret-flow $(EQB)/threads $(EQB)/shipped-prg \
+.PHONY: random-bugs
+random-bugs: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) $(EQB)/crash $(EQB)/secret-flow $(EQB)/threads $(EQB)/shipped-prg \
   $(B)/ref/smoke $(B)/opt/selftest $(TLS_TAP) ## plant random bugs in the C code (SEED=.. COUNT=..) and list those that no test detects
 	@$(PYTHON) $(EQ)/gates/random_bugs.py --seed "$(SEED)" --count $(COUNT) --jobs $(EQ_JOBS) $(if $(SECONDS),--seconds $(SECONDS))
 

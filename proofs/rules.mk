@@ -104,12 +104,12 @@ test-prove-tools test-prove-gate: deps-prove-wp
 test-prove-tools: coq-build $(PROVE_WP_TESTS) ## test the translators and the checks for assumptions: planted weakenings must fail
 	@$(TAP) $(PROVE_TOOL_TESTS)
 test-prove-gate: coq-build $(PROVE_WP_TESTS) ## test-prove-tools, and plant each weakening of Coq, ACSL, Keccak, AES and SHA-256 (15 minutes)
-	@$(TAP) $(PROVE_TOOL_TESTS) proofs/tools/gate-mutants.py
+	@$(TAP) $(PROVE_TOOL_TESTS) proofs/tools/planted.py
 
 # ---- the C code: Frama-C/WP ----
 # here, or in a Debian 12 under build/ where the tools are of other versions
 WP := proofs/wp/run.sh
-.PHONY: prove-wp prove-wp-minutes prove-wp-part prove-wp-smoke mutants-prove
+.PHONY: prove-wp prove-wp-minutes prove-wp-part prove-wp-smoke planted-prove
 # what is proven and what is translated is what the compiler is given
 SAME_TEXT := proofs/wp/same_text.py
 .PHONY: prove-same-text
@@ -130,10 +130,10 @@ prove-wp-part: deps-prove-wp ## prove-wp for the files changed since they were l
 prove-wp-smoke: deps-prove-wp ## show that no proven contract is vacuous
 	@$(SOURCE) $(B)/prove/wp-smoke.json
 	@$(WP) prove.py --smoke --json $(B)/prove/wp-smoke.json
-mutants-prove: deps-prove-wp ## plant bugs in the proven code; the proofs must fail
+planted-prove: deps-prove-wp ## plant bugs in the proven code; the proofs must fail
 	@mkdir -p $(B)/wp
-	@$(SOURCE) $(B)/prove/wp-mutants.json
-	@$(WP) mutants.py --json $(B)/prove/wp-mutants.json
+	@$(SOURCE) $(B)/prove/wp-planted.json
+	@$(WP) planted_code.py --json $(B)/prove/wp-planted.json
 
 # ---- the oracle: the model extracted to OCaml ----
 ORACLE := $(B)/proofs/oracle

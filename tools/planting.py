@@ -1,16 +1,18 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Planted bugs, the tests of the tests: each is put into a copy of the tree, where what should notice it has to fail.
 
-A list of bugs is a text file with a line for each:
-  NAME | FILE[#N] | JUDGE | OLD ==> NEW
+A list of bugs is a file planted.txt, beside what judges them, with a line for each:
+  [NAME |] FILE[#N] | JUDGE | OLD ==> NEW
 JUDGE has to notice the bug: a test, or the proof of a function.  OLD is a regular expression of Python, in which ^ and
 $ are the ends of a line; NEW may name its groups.  OLD matches once in FILE; with #N the N-th of several is meant,
-with #* each.
+with #* each.  A bug without a name is called JUDGE: OLD -> NEW.
   *NAME          --quick plants it
   ~NAME          changes nothing that can be noticed, and has to pass: "noticed" is not said of everything
   JUDGE (hangs)  may run on for ever; of another judge a hang is no proof that it notices anything
   & FILE[#N] | OLD ==> NEW   below a line: one more change of the same bug
-A program with such a list says how a copy is made and judged (Planter, Suites) and ends with main()."""
+The first line of a list names the program that plants its bugs: it says how a copy is made and judged (Planter,
+Suites), and ends with main().  This file, as a program, runs all of these programs with the same options."""
 import argparse
 import concurrent.futures
 import contextlib
@@ -54,14 +56,31 @@ class NoPlace(Exception):
     """A bug that cannot be planted."""
 
 
+NAMELESS = re.compile(r"(\w[\w.-]*/)+[\w.-]+(#\S+)? \|")  # a line that begins with a file
+
+
 def edit(file, change):
     file, _, number = file.strip(" ").partition("#")
     old, new = re.split(r" ==>(?: |$)", change, maxsplit=1)
     return Edit(file, number, old.strip(" "), new)
 
 
-def load(path, named=True):
-    """The bugs of a list.  Where its lines have no names they are called JUDGE: OLD -> NEW."""
+def programs():
+    """{program: the lists whose first line names it}"""
+    found = {}
+    for folder, folders, files in os.walk(TOP):
+        folders[:] = sorted(set(folders) - {"build", "target", ".git"})
+        if "planted.txt" in files:
+            path = os.path.relpath(os.path.join(folder, "planted.txt"), TOP)
+            named = re.search(r"^# Bugs that (\S+\.py) plants;", read(os.path.join(TOP, path)), re.M)
+            if not named:
+                sys.exit(path + ": its first line names no program")
+            found.setdefault(named[1], []).append(path)
+    return found
+
+
+def load(path):
+    """The bugs of a list."""
     bugs = []
     with open(path, encoding="utf-8") as f:
         lines = [line for line in f.read().split("\n") if line and line[0] != "#"]
@@ -70,7 +89,7 @@ def load(path, named=True):
             bugs[-1].edits.append(edit(*line[1:].split("|", 1)))
             continue
         marks, line = re.fullmatch("([*~]*)(.*)", line).groups()
-        name, line = line.split("|", 1) if named else ("", line)
+        name, line = ("", line) if NAMELESS.match(line) else line.split("|", 1)
         file, judge, change = line.split("|", 2)
         judge, hangs = re.fullmatch(r" *(.*?)( \(hangs\))? *", judge).groups()
         change = edit(file, change)
@@ -168,7 +187,7 @@ def make(targets, root):
 class Planter:
     """What a list needs beside itself.  A judgement is (verdict, words): "passed", "failed" and "hung" with who says
     so, "broken" and "skip" with the reason."""
-    list = ""  # the file
+    lists = ()  # those that name its program
     jobs = 1
     fresh = False  # whether each group needs a copy of its own
 
@@ -176,7 +195,7 @@ class Planter:
         """Options beside those that all have."""
 
     def bugs(self):
-        return load(os.path.join(TOP, self.list))
+        return [bug for path in self.lists for bug in load(os.path.join(TOP, path))]
 
     def groups(self, bugs):
         """Bugs that are planted one after the other, in one copy."""
@@ -240,13 +259,18 @@ class Suites(Planter):
         return run(command, root, self.cpu, SEED="1", **self.environment), judge
 
 
+def asked(bug, arg):
+    """Whether it is one of those that were asked for."""
+    return bug.name in arg.names or arg.only and (arg.only in bug.name or arg.only == bug.judge)
+
+
 def choose(bugs, arg, parser):
     """The bugs that are planted now."""
     known = {bug.name for bug in bugs}
     if not known.issuperset(arg.names):
         parser.error("no such bug: " + ", ".join(sorted(set(arg.names) - known)))
     if arg.names or arg.only:
-        found = [b for b in bugs if b.name in arg.names or arg.only and (arg.only in b.name or arg.only == b.judge)]
+        found = [b for b in bugs if asked(b, arg)]
         return found or parser.error("no such bug: " + arg.only)
     if os.environ.get("ALL") or not (arg.quick or arg.sample):
         return bugs
@@ -356,7 +380,7 @@ class Run:
         if self.arg.json:
             os.makedirs(os.path.dirname(self.arg.json) or ".", exist_ok=True)
             with open(self.arg.json, "w", encoding="utf-8") as f:
-                json.dump({"planted": len(bugs), "noticed": noticed, "mutants": self.results}, f, indent=1)
+                json.dump({"planted": len(bugs), "noticed": noticed, "bugs": self.results}, f, indent=1)
                 f.write("\n")
         return 1 if self.failed else 0
 
@@ -398,7 +422,7 @@ def compiles(planter, bugs):
         return [line for wrong in pool.map(tried, bugs) for line in wrong]
 
 
-def main(planter, doc):
+def options(doc, jobs=None):
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter,
                                      epilog="ALL=1 in the environment: all, in spite of --quick and --sample")
     parser.add_argument("names", nargs="*", metavar="NAME", help="these bugs alone")
@@ -408,12 +432,19 @@ def main(planter, doc):
                         "--quick of the others), and one of those that change nothing")
     parser.add_argument("--seed", default=os.environ.get("SEED"), help="of the sample, to repeat it ($SEED)")
     parser.add_argument("--clock", type=int, metavar="SECONDS", help="begin no bug after so long")
-    parser.add_argument("--jobs", type=int, default=planter.jobs, help="so many at a time (%(default)s)")
+    parser.add_argument("--jobs", type=int, default=jobs, help="so many at a time (%(default)s)")
     parser.add_argument("--json", metavar="FILE", help="write the results there, for the report")
     parser.add_argument("--check", action="store_true", help="only whether every bug has its place, and "
                         "compiles where it is in C")
+    return parser
+
+
+def main(planter, doc):
+    parser = options(doc, planter.jobs)
     planter.options(parser)
     planter.arg = arg = parser.parse_args()
+    program = os.path.relpath(os.path.abspath(sys.argv[0]), TOP)
+    planter.lists = programs().get(program, ())
     bugs = planter.bugs()
     if arg.check:
         wrong = places(planter, bugs)
@@ -425,3 +456,30 @@ def main(planter, doc):
     with tempfile.TemporaryDirectory(prefix="pprf-planted-") as directory:
         os.chmod(directory, 0o755)  # tests run the program as another user, too
         return Run(planter, arg, chosen, directory).all()
+
+
+def every():
+    """Runs the programs of all lists, or of the bugs that are asked for, with the same options."""
+    parser = options(__doc__)
+    arg = parser.parse_args()
+    if arg.json:
+        parser.error("--json is for one program")
+    lists = {path: load(os.path.join(TOP, path)) for paths in programs().values() for path in paths}
+    found = {path: {bug.name for bug in bugs if asked(bug, arg)} for path, bugs in lists.items()}
+    unknown = set(arg.names).difference(*found.values())
+    if unknown or arg.only and not any(found.values()):
+        parser.error("no such bug: " + ", ".join(sorted(unknown) or [arg.only]))
+    failed = False
+    for program, paths in programs().items():
+        mine = set().union(*(found[path] for path in paths))
+        if mine or not (arg.names or arg.only):
+            print(*("# %s: %d bugs, planted by %s" % (path, len(lists[path]), program) for path in paths), sep="\n",
+                  flush=True)
+            others = set(arg.names) - mine
+            command = [os.path.join(TOP, program), *(a for a in sys.argv[1:] if a not in others)]
+            failed |= subprocess.run(command, check=False).returncode != 0
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(every())

@@ -16,7 +16,6 @@ except ImportError:
 
 
 class Valkey(planting.Suites):
-    list = "valkey/planted.txt"
     built = ["flags", "prg", "opt", "tls", "valkey", "pprf-tls-server"]
     cpu = 30
     environment = {"STOP": "1", "PATIENCE": "40"}  # seconds that a host may take

@@ -105,9 +105,8 @@ def judge_tests(text):
         bad or [] if good else bad or [text.splitlines()[-1][:80]])
 
 
-def judge_mutants(data):
-    mutants = [m for m in objects(data, "mutants") if m.get("name") != "none"]
-    survivors = [str(m.get("name", "?")) for m in mutants if not m.get("ok")]
+def judge_planted(data):
+    survivors = [str(bug.get("name", "?")) for bug in objects(data, "bugs") if not bug.get("ok")]
     noticed, planted = count(data, "noticed"), count(data, "planted")
     good = planted > 0 and noticed == planted and not survivors
     return good, "%s of %s noticed" % (number(noticed), number(planted)), [
@@ -134,11 +133,11 @@ def checks(build, now):
         check("Contracts of the C code", "make prove-wp", files["wp"], judge_goals("goals", 1)),
         check("Contradictions in contracts", "make prove-wp-smoke",
               result("prove", "wp-smoke.json"), judge_goals("smoke tests", 0)),
-        check("Bugs planted in proven code", "make mutants-prove",
-              result("prove", "wp-mutants.json"), judge_mutants),
+        check("Bugs planted in proven code", "make planted-prove",
+              result("prove", "wp-planted.json"), judge_planted),
         check("Tests", "make tap", result("test", "summary.txt"), judge_tests),
-        check("Bugs planted in tested code", "make mutants",
-              result("equivalence-tests", "mutants.json"), judge_mutants),
+        check("Bugs planted in tested code", "make planted",
+              result("equivalence-tests", "planted.json"), judge_planted),
         check("Coverage by the tests", "make coverage",
               result("equivalence-tests", "coverage.json"), judge_coverage),
         check("Fuzzing", "make fuzz", files["fuzz"], judge_fuzz)], files

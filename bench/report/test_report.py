@@ -69,10 +69,10 @@ WP = {"functions": [{"name": "f", "goals": 3, "proved": 3}], "open": {"a/b.c slo
       "provers": ["p"], "passed": True}
 PASSED = {
     "prove__coq": COQ, "prove__wp": WP, "prove__wp-smoke": dict(WP, open={}),
-    "prove__wp-mutants": {"planted": 1, "noticed": 1, "mutants": [{"name": "m", "ok": True}]},
+    "prove__wp-planted": {"planted": 1, "noticed": 1, "bugs": [{"name": "m", "ok": True}]},
     "test__summary": "All tests successful.\nFiles=2, Tests=31, 1 wallclock\nResult: PASS\n",
-    "equivalence-tests__mutants": {"planted": 1, "noticed": 1,
-                                   "mutants": [{"name": "m", "ok": True}]},
+    "equivalence-tests__planted": {"planted": 1, "noticed": 1,
+                                   "bugs": [{"name": "m", "ok": True}]},
     "equivalence-tests__coverage": {"passed": True, "lines": 99.0, "branches": 98.0,
                                     "cli": {"lines": 97.0}},
     "equivalence-tests__fuzz": {"seconds": 1,
@@ -84,11 +84,11 @@ FAILED = {  # what is planted, and what the page has to name
     "prove__wp-smoke": (dict(WP, open={}, passed=False,
                              failures=["g: expected.json says 4 smoke tests"]),
                         "g: expected.json says 4"),
-    "prove__wp-mutants": ({"planted": 1, "noticed": 0, "mutants": [{"name": "survivor",
+    "prove__wp-planted": ({"planted": 1, "noticed": 0, "bugs": [{"name": "survivor",
                                                                   "ok": False}]}, "survivor"),
     "test__summary": ("x/y.py (Wstat: 256 Tests: 3 Failed: 1)\nFiles=2, Tests=31, 1 s\n"
                       "Result: FAIL\n", "x/y.py"),
-    "equivalence-tests__mutants": ({"planted": 2, "noticed": 1, "mutants": [
+    "equivalence-tests__planted": ({"planted": 2, "noticed": 1, "bugs": [
         {"name": "deaf", "ok": False}]}, "deaf"),
     "equivalence-tests__coverage": ({"passed": False, "lines": 9.0, "branches": 9.0, "cli": {}},
                                     "without a written reason"),

@@ -118,7 +118,7 @@ def commands_of(file, graph=None):
     if any(fnmatch.fnmatch(file, p) for p in PROVEN):
         commands.append("make prove FUNCTION=... for each changed function; then make prove-wp")
     if graph and not commands:
-        goals = [t for t in graph.edges[".PHONY"] if t.startswith(("test-", "bench", "fuzz", "mutants"))]
+        goals = [t for t in graph.edges[".PHONY"] if t.startswith(("test-", "bench", "fuzz", "planted", "random-bugs"))]
         sizes = sorted((len(graph.reached(t)), t) for t in goals if file in graph.reached(t))
         commands += ["make " + target for _, target in sizes[:1]]
     return commands

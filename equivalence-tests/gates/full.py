@@ -55,7 +55,7 @@ def read(build, name):
 
 
 def counts(build, text):
-    coverage, mutants, fuzz = (read(build, n) for n in ("coverage.json", "mutants.json",
+    coverage, planted, fuzz = (read(build, n) for n in ("coverage.json", "planted.json",
                                                         "fuzz.json"))
     return {
         "random sequences": total(text, r"# (\d+) sequences,"),
@@ -74,8 +74,8 @@ def counts(build, text):
         "crashes": fuzz.get("crashes", 0),
         "lines covered, %": round(coverage.get("lines", 0), 2),
         "branches covered, %": round(coverage.get("branches", 0), 2),
-        "planted bugs": mutants.get("planted", 0),
-        "planted bugs noticed": mutants.get("noticed", 0),
+        "planted bugs": planted.get("planted", 0),
+        "planted bugs noticed": planted.get("noticed", 0),
     }
 
 
@@ -94,10 +94,10 @@ def main():
          ["cli/test_cli.py", "equivalence-tests/gates/test_gates.py"]),
         ("compilers and flags", make + ["residue-matrix"]),
         ("coverage", make + ["coverage"]),
-        ("planted bugs", make + ["mutants"]),
+        ("planted bugs", make + ["planted"]),
         ("fuzzing", make + ["fuzz", "FUZZ_SECONDS=" + seconds]),
     ]
-    for name in ("coverage.json", "mutants.json", "fuzz.json"):  # of runs before
+    for name in ("coverage.json", "planted.json", "fuzz.json"):  # of runs before
         if os.path.exists(os.path.join(build, name)):
             os.remove(os.path.join(build, name))
     log, begin, failed = Log(os.path.join(build, "full.log")), time.time(), []

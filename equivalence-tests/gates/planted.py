@@ -10,8 +10,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import planting  # noqa: E402
 
 
-class Mutants(planting.Suites):
-    list = "equivalence-tests/gates/planted.txt"
+class Tests(planting.Suites):
     built = ["flags", "oracle", "prg", "ref", "opt", "cli", "bench",
              *("equivalence-tests/" + variant for variant in ("plain", "asan", "tsan"))]
     cpu = 480
@@ -30,4 +29,4 @@ class Mutants(planting.Suites):
 
 
 if __name__ == "__main__":
-    sys.exit(planting.main(Mutants(), __doc__))
+    sys.exit(planting.main(Tests(), __doc__))

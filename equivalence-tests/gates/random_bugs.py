@@ -6,35 +6,35 @@ test should notice.
 random_bugs.py [--seed S] [--count N] [--jobs J] [--seconds T] [--again] [--only NUMBER,...]
                   [--first NUMBER] [--files PATTERN] [--try SUITE,...] [--list]
   --seed S        of the sample; printed, so that a run can be had again (drawn if not given)
-  --count N       so many mutants that compile and differ (400)
+  --count N       so many bugs that compile and differ (400)
   --jobs J        so many at a time (1), each in a copy of the sources
-  --seconds T     begin no mutant after so many seconds: the next run goes on from there
+  --seconds T     begin no bug after so many seconds: the next run goes on from there
   --again         judge all anew
   --quick         without the suites of SLOW: what lives is "open", and asked by a run without it
   --only NUMBERS  of the sample these alone
   --first NUMBER  begin the sample there
-  --files REGEX   of the sample the mutants of these files alone
+  --files REGEX   of the sample the bugs of these files alone
   --try SUITES    these suites alone, for a test that is being written: only a kill is kept
   --all           run those of equivalent.txt too, to see whether a test notices one
   --list          print the sample; run nothing
-  --mutant TEXT   instead of a sample: all mutants whose changed line, as printed, contains TEXT
+  --bug TEXT      instead of a sample: all bugs whose changed line, as printed, contains TEXT
 
-A mutant is one change by one of the operators below to one place of the code: annotations,
+A bug is one change by one of the operators below to one place of the code: annotations,
 comments, strings and what only Frama-C sees are left alone.  Lines that can be changed are equally
 likely, whatever file they are in; then one of a line's changes is drawn.  The seed and the line's text
 decide: where the code changes later, the rest of a seed's sample stays.
 
-A mutant counts if it compiles and its object code at -O2 differs from the original's (else nobody
+A bug counts if it compiles and its object code at -O2 differs from the original's (else nobody
 can run it).  It is killed if one of the suites of its file fails.  The first to run is what killed it
-in other code, then what killed a mutant of the nearest line, then the quickest; the first that fails
+in other code, then what killed a bug of the nearest line, then the quickest; the first that fails
 ends it.  Before its first kill counts, a suite has to pass without a bug.  A suite that takes five times
-the processor time that it needs, and two seconds, is stopped, and the mutant is said to hang; that
+the processor time that it needs, and two seconds, is stopped, and the bug is said to hang; that
 counts as killed.
 
-Each worker has a copy of the sources and of what is built from them, in which make rebuilds what a mutant
+Each worker has a copy of the sources and of what is built from them, in which make rebuilds what a bug
 changes, for the suite that is asked; afterwards what was built before is put back.
 
-Verdicts are kept in build/equivalence-tests/mutants-random.jsonl with a digest of the C code that the
+Verdicts are kept in build/equivalence-tests/random-bugs.jsonl with a digest of the C code that the
 suites of their file are linked from, without its comments: a run that was stopped goes on from there, on
 another day and a later commit too.  Other code asks anew.  What survived is asked again by the suites
 that have changed since, by the digest of a suite's program without a bug and of its scripts and data.
@@ -462,7 +462,7 @@ class Source:
         return bisect.bisect_right(self.starts, at) - 1
 
 
-class Mutant:
+class Bug:
     def __init__(self, source, change):
         start, end, new, self.operator = change
         self.file, self.source = source.file, source
@@ -522,32 +522,32 @@ def suites_of(file):
     return []
 
 
-def all_mutants(file, members):
+def all_bugs(file, members):
     source = Source(file)
     text, tokens, seen = source.text, tokens_of(source.text), {hash(source.text)}
     for change in [*operators(tokens), *constants(tokens), *statements(tokens),
                    *conditions(tokens), *arguments(tokens, text), *returns(tokens, text),
                    *variables(tokens, text, members)]:
-        mutant = Mutant(source, change)
-        digest = hash(mutant.text)
+        bug = Bug(source, change)
+        digest = hash(bug.text)
         if digest not in seen:
             seen.add(digest)
-            yield mutant
+            yield bug
 
 
 def sample(files, seed):
-    """The mutants of the files in the order in which they are drawn: one of each line, then another of
+    """The bugs of the files in the order in which they are drawn: one of each line, then another of
     each that has more, and so on."""
     def drawn(text):
         return hashlib.sha256(("%s\n%s" % (seed, text)).encode()).digest()
     members = members_of(sorted(set(files) | {"prg/prg.h", "opt/store.h", "opt/slots/bitmap.h"}))
     by_line = {}
     for file in files:
-        for mutant in all_mutants(file, members):
-            by_line.setdefault(mutant.line_text, []).append(mutant)
+        for bug in all_bugs(file, members):
+            by_line.setdefault(bug.line_text, []).append(bug)
     lines = sorted(by_line, key=drawn)
-    for mutants in by_line.values():
-        mutants.sort(key=lambda m: drawn(m.key()))
+    for bugs in by_line.values():
+        bugs.sort(key=lambda m: drawn(m.key()))
     for k in range(max(map(len, by_line.values()))):
         yield from (by_line[line][k] for line in lines if k < len(by_line[line]))
 
@@ -630,7 +630,7 @@ class Copy:
 
     def compile(self, unit):
         """The object code, or None if it does not compile."""
-        out = os.path.join(self.root, "mutant.o")
+        out = os.path.join(self.root, "bug.o")
         if subprocess.run(self.flags + ["-g0"] + TYPED + ["-c", "-o", out, unit], cwd=self.root,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0:
             return None
@@ -673,7 +673,7 @@ def code_digest(folders):
 
 
 class Verdicts:
-    """What earlier runs found: mutant -> record, and the suites that pass without a bug."""
+    """What earlier runs found: bug -> record, and the suites that pass without a bug."""
 
     def __init__(self, path, kept, again):
         tracked = subprocess.run(
@@ -698,9 +698,9 @@ class Verdicts:
                         if record["digest"] == self.suite(record["passes"]):
                             self.passes.add(record["passes"])
                         continue
-                    self.killers[record["mutant"]] = record["suite"]
-                    if record["code"] == self.code[record["mutant"].split("/")[0]]:
-                        self.found[record["mutant"]] = record
+                    self.killers[record["bug"]] = record["suite"]
+                    if record["code"] == self.code[record["bug"].split("/")[0]]:
+                        self.found[record["bug"]] = record
         self.file = open(path, "a")
 
     def suite(self, name):
@@ -721,14 +721,14 @@ class Verdicts:
         return self.suites[name]
 
     def passed(self, record):
-        """The suites that a mutant was seen to pass, and that are the same now."""
+        """The suites that a bug was seen to pass, and that are the same now."""
         return {s for s, digest in record.get("passed", {}).items() if digest == self.suite(s)}
 
     def keep(self, **record):
-        if "mutant" in record:
-            record["code"] = self.code[record["mutant"].split("/")[0]]
+        if "bug" in record:
+            record["code"] = self.code[record["bug"].split("/")[0]]
             record["passed"] = {s: self.suite(s) for s in record["passed"]}
-            self.found[record["mutant"]] = record
+            self.found[record["bug"]] = record
         else:
             record["digest"] = self.suite(record["passes"])
         json.dump(record, self.file)
@@ -750,25 +750,25 @@ class Judge:
         all_of = suites_of(file)
         return [s for s in all_of if not (self.quick and s in SLOW)] or all_of
 
-    def in_order(self, mutant):
-        """The suites that are asked: what killed it in other code or the nearest mutant, then the quickest."""
-        before = self.verdicts.killers.get(mutant.key())
-        near = min((abs(line - mutant.line), suite) for line, suite in self.killers[mutant.file])[1] \
-            if self.killers.get(mutant.file) else None
-        return sorted(self.suites(mutant.file), key=lambda s: (s != before, s != near, SECONDS[s]))
+    def in_order(self, bug):
+        """The suites that are asked: what killed it in other code or the nearest bug, then the quickest."""
+        before = self.verdicts.killers.get(bug.key())
+        near = min((abs(line - bug.line), suite) for line, suite in self.killers[bug.file])[1] \
+            if self.killers.get(bug.file) else None
+        return sorted(self.suites(bug.file), key=lambda s: (s != before, s != near, SECONDS[s]))
 
-    def learn(self, mutant, suite):
-        self.killers.setdefault(mutant.file, []).append((mutant.line, suite))
+    def learn(self, bug, suite):
+        self.killers.setdefault(bug.file, []).append((bug.line, suite))
 
-    def settled(self, mutant, record):
-        """What an earlier run says of a mutant, as far as it was asked as much as now; or None."""
+    def settled(self, bug, record):
+        """What an earlier run says of a bug, as far as it was asked as much as now; or None."""
         if record["verdict"] in ("invalid", "identical"):
             return record["verdict"]
         if record["verdict"] in ("killed", "hung"):
-            self.learn(mutant, record["suite"])
+            self.learn(bug, record["suite"])
             return record["verdict"]
         asked = self.verdicts.passed(record)
-        return self.alive() if all(s in asked for s in self.suites(mutant.file)) else None
+        return self.alive() if all(s in asked for s in self.suites(bug.file)) else None
 
     def alive(self):
         return "open" if self.quick or self.only else "survived"
@@ -782,26 +782,26 @@ class Judge:
                 self.verdicts.keep(passes=suite)
             return suite in self.trusted
 
-    def judge(self, mutant, record):
+    def judge(self, bug, record):
         """The verdict, the suite that killed, and the suites that passed."""
         copy = self.free.get()
-        path = os.path.join(copy.root, mutant.file)
+        path = os.path.join(copy.root, bug.file)
         shutil.copy2(path, path + ".kept")
         killer, passed = None, self.verdicts.passed(record or {})
         try:
-            for unit in units(mutant.file):
+            for unit in units(bug.file):
                 copy.original(unit)
             with open(path, "w") as f:
-                f.write(mutant.text)
+                f.write(bug.text)
             same = True
-            for unit in units(mutant.file):
+            for unit in units(bug.file):
                 code = copy.compile(unit)
                 if code is None:
                     return "invalid", "", passed
                 same &= code == copy.original(unit)
             if same:
                 return "identical", "", passed
-            for suite in self.in_order(mutant):
+            for suite in self.in_order(bug):
                 if suite in passed:
                     continue
                 if not copy.build(suite):
@@ -809,7 +809,7 @@ class Judge:
                 result = copy.run(suite)
                 if result != "passed":
                     killer = suite
-                    self.learn(mutant, suite)
+                    self.learn(bug, suite)
                     return "killed" if result == "failed" else "hung", suite, passed
                 passed.add(suite)
             return self.alive(), "", passed
@@ -857,7 +857,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--files", default="")
-    parser.add_argument("--mutant", default="")
+    parser.add_argument("--bug", default="")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--try", dest="tried", default="")
     parser.add_argument("--list", action="store_true")
@@ -867,11 +867,11 @@ def main():
     files, known = code_files(""), triaged()
     print("# SEED=%s COUNT=%d: %d files, %d lines in equivalent.txt" % (
         seed, o.count, len(files), len(known)), flush=True)
-    drawn = ((number, mutant) for number, mutant in enumerate(sample(files, seed), 1)
-             if o.mutant in mutant.name() and re.search(o.files, mutant.file))
+    drawn = ((number, bug) for number, bug in enumerate(sample(files, seed), 1)
+             if o.bug in bug.name() and re.search(o.files, bug.file))
     if o.list:
-        for number, mutant in itertools.islice(drawn, o.count):
-            print(number, mutant.name())
+        for number, bug in itertools.islice(drawn, o.count):
+            print(number, bug.name())
         return 0
     files = [f for f in files if re.search(o.files, f)]
     flags = make_variable(["CC", "ALL_CPPFLAGS", "ALL_CFLAGS"]) + [
@@ -879,7 +879,7 @@ def main():
     logs = os.path.join(TOP, "build", "equivalence-tests")
     os.makedirs(logs, exist_ok=True)
     begin, results = time.time(), []
-    with tempfile.TemporaryDirectory(prefix="pprf-mutants-") as directory:
+    with tempfile.TemporaryDirectory(prefix="pprf-bugs-") as directory:
         os.chmod(directory, 0o755)  # tests run the program as another user, too
         kept = os.path.join(directory, "kept")
         os.mkdir(kept)
@@ -889,7 +889,7 @@ def main():
         if not planting.make(sorted({target_of(s) for f in files for s in tried or suites_of(f)}), kept):
             sys.exit("the tests do not compile:\n" + planting.output(kept))
         copies = [Copy(kept, os.path.join(directory, str(i)), flags) for i in range(o.jobs)]
-        verdicts = Verdicts(os.path.join(logs, "mutants-random.jsonl"), kept, o.again)
+        verdicts = Verdicts(os.path.join(logs, "random-bugs.jsonl"), kept, o.again)
         judge, lock = Judge(copies, verdicts, o.quick, tried), threading.Lock()
 
         def counted():
@@ -900,38 +900,38 @@ def main():
                 with lock:
                     if counted() >= o.count or time.time() - begin > o.seconds:
                         return
-                    number, mutant = next(drawn, (0, None))
-                    while mutant is not None and number < o.first:
-                        number, mutant = next(drawn, (0, None))
-                    while mutant is not None and only and number not in only:
+                    number, bug = next(drawn, (0, None))
+                    while bug is not None and number < o.first:
+                        number, bug = next(drawn, (0, None))
+                    while bug is not None and only and number not in only:
                         if number > max(only):
                             return
-                        number, mutant = next(drawn, (0, None))
-                if mutant is None:
+                        number, bug = next(drawn, (0, None))
+                if bug is None:
                     return
-                reason = known.get((mutant.place, mutant.old, mutant.new))
-                before = verdicts.found.get(mutant.key())
-                settled = judge.settled(mutant, before) if before and not tried else None
+                reason = known.get((bug.place, bug.old, bug.new))
+                before = verdicts.found.get(bug.key())
+                settled = judge.settled(bug, before) if before and not tried else None
                 started, suite, took = time.time(), "", 0
                 if reason and not o.all:
                     verdict = "equivalent"
                 elif settled:
                     verdict, suite, took = settled, before["suite"], before["seconds"]
                 else:
-                    verdict, suite, passed = judge.judge(mutant, {} if tried else before)
+                    verdict, suite, passed = judge.judge(bug, {} if tried else before)
                     took = time.time() - started
                 with lock:
                     if not settled and verdict != "equivalent" and not (tried and verdict == "open"):
-                        verdicts.keep(mutant=mutant.key(), verdict=verdict, suite=suite, passed=passed,
+                        verdicts.keep(bug=bug.key(), verdict=verdict, suite=suite, passed=passed,
                                       seconds=round(took, 1))
                     if verdict in ("survived", "open") and reason:
                         verdict = "equivalent"
-                    results.append({"number": number, "mutant": mutant.name(), "verdict": verdict,
-                                    "file": mutant.file, "suite": suite, "seconds": round(took, 1),
-                                    "diff": mutant.diff() if verdict in ("survived", "open") else ""})
+                    results.append({"number": number, "bug": bug.name(), "verdict": verdict,
+                                    "file": bug.file, "suite": suite, "seconds": round(took, 1),
+                                    "diff": bug.diff() if verdict in ("survived", "open") else ""})
                     if verdict not in ("invalid", "identical") and not settled:
                         print("%4d %-10s %-12s %5.1f s  %s" % (number, verdict, suite, took,
-                                                             mutant.name()), flush=True)
+                                                             bug.name()), flush=True)
                     if sys.stderr.isatty():
                         sys.stderr.write("\r\033[K%d of %d" % (counted(), o.count))
         with futures.ThreadPoolExecutor(o.jobs) as pool:
@@ -942,15 +942,15 @@ def main():
         "killed", "hung", "survived", "open", "equivalent", "identical", "invalid")}
     for r in results:
         if r["verdict"] in ("survived", "open"):
-            print("# %s %d: %s\n%s" % (r["verdict"].upper(), r["number"], r["mutant"], r["diff"]))
+            print("# %s %d: %s\n%s" % (r["verdict"].upper(), r["number"], r["bug"], r["diff"]))
     killed, total = count["killed"] + count["hung"], counted()
     score = 100.0 * killed / total if total else 0.0
-    print("# SEED=%s: %d mutants: %d killed (%d of them hung), %d survived, %d open: %.1f %%; beside them %d "
+    print("# SEED=%s: %d bugs: %d killed (%d of them hung), %d survived, %d open: %.1f %%; beside them %d "
           "equivalent by equivalent.txt, %d of the same object code, %d that do not compile; "
           "%d s" % (seed, total, killed, count["hung"], count["survived"], count["open"], score,
                     count["equivalent"], count["identical"], count["invalid"], time.time() - begin))
-    with open(os.path.join(logs, "mutants-%s.json" % name), "w") as f:
-        json.dump({"seed": seed, "score": score, **count, "mutants": results}, f, indent=1)
+    with open(os.path.join(logs, "random-bugs-%s.json" % name), "w") as f:
+        json.dump({"seed": seed, "score": score, **count, "bugs": results}, f, indent=1)
         f.write("\n")
     if total < o.count and time.time() - begin > o.seconds:
         print("# stopped after %d of %d: the same command goes on" % (total, o.count))

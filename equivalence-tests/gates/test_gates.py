@@ -354,7 +354,7 @@ class PlantedBugs(Case):
         with open(path) as f:
             data = json.load(f)
         self.assertEqual((data["planted"], data["noticed"]), (2, 1))
-        self.assertEqual([(m["name"], m["ok"]) for m in data["mutants"]],
+        self.assertEqual([(m["name"], m["ok"]) for m in data["bugs"]],
                          [("a bug", True), ("live", False), ("equal", True)])
 
     def test_a_name_that_no_bug_has_fails(self):
@@ -363,15 +363,36 @@ class PlantedBugs(Case):
                 self.gate(args=args)
 
     def test_every_bug_of_every_list_has_its_place_and_compiles(self):
-        for program in ("equivalence-tests/gates/planted.py", "opt/tests/planted.py", "tls/tests/planted.py",
-                        "valkey/planted.py",
-                        "bindings/planted.py", "proofs/wp/mutants.py", "proofs/tools/gate-mutants.py"):
-            run = subprocess.run([sys.executable, os.path.join(HERE, "..", "..", program), "--check"], check=False,
-                                 text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        printed = ""
+        for program in (planting.__file__, os.path.join(planting.TOP, "proofs/tools/planted.py")):
+            run = subprocess.run([program, "--check"], check=False, text=True, stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT)
             self.assertEqual(run.returncode, 0, run.stdout)
+            printed += run.stdout
+        lists = {f for f in reach.files() if os.path.basename(f) == "planted.txt"}
+        self.assertGreaterEqual(set(re.findall(r"^# (\S+): ", printed, re.M)), lists)
+
+    def test_a_list_that_names_no_program_fails(self):
+        self.write("tree/a/planted.txt", "# a list of nobody's\n")
+        with self.assertRaisesRegex(SystemExit, "a/planted.txt: its first line names no program"):
+            self.gate(args=("--check",))
+
+    def test_a_bug_is_planted_by_the_program_of_its_list(self):
+        bug = planting.load(os.path.join(planting.TOP, "opt/tests/planted.txt"))[0].name
+        for names, status, says in (((bug,), 0, r"# opt/tests/planted.txt: \d+ bugs, planted by opt/tests/planted.py\n"
+                                                r"\d+ bugs, 0 without a place\n$"),
+                                    ((bug, "no bug's name"), 2, r".*no such bug: no bug's name\n$")):
+            run = subprocess.run([planting.__file__, "--check", *names], check=False, text=True,
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            self.assertEqual(run.returncode, status, run.stdout)
+            self.assertRegex(run.stdout, re.compile(says if status else "^" + says, re.S))
+
+    def test_a_bug_without_a_name_is_called_by_its_change(self):
+        self.write("list", "ref/a.c#2 | judge | one\\( ==> two\n")
+        self.assertEqual([bug.name for bug in planting.load(os.path.join(self.dir, "list"))], ["judge: one( -> two"])
 
 
-class RandomMutants(Case):
+class RandomBugs(Case):
     CODE = """#include <x.h>
 /*@ requires a < b; */
 #ifdef __FRAMAC__
@@ -389,24 +410,24 @@ int yes(int a, int b)
 #endif
 """
 
-    def mutants(self):
+    def bugs(self):
         self.write("x.c", self.CODE)
         kept, random_bugs.TOP = random_bugs.TOP, self.dir
         try:
-            return list(random_bugs.all_mutants("x.c", {}))
+            return list(random_bugs.all_bugs("x.c", {}))
         finally:
             random_bugs.TOP = kept
 
     def test_code_alone_is_changed(self):
-        lines = {m.line for m in self.mutants()}
+        lines = {m.line for m in self.bugs()}
         self.assertEqual(lines, {6, 11, 12, 13})
 
     def test_each_operator_is_used(self):
         self.assertLessEqual({"operator", "constant", "statement deleted", "condition negated",
                               "condition never", "condition always", "arguments exchanged",
-                              "variable"}, {m.operator for m in self.mutants()})
-        self.assertIn("if (a <= 3)", [m.new for m in self.mutants()])
-        self.assertIn("wipe(b, a);", [m.new for m in self.mutants()])
+                              "variable"}, {m.operator for m in self.bugs()})
+        self.assertIn("if (a <= 3)", [m.new for m in self.bugs()])
+        self.assertIn("wipe(b, a);", [m.new for m in self.bugs()])
 
     def test_a_seed_repeats_its_sample(self):
         first, second, other = ([m.name() for m, _ in zip(random_bugs.sample(["ref/core.c"], s),
@@ -442,7 +463,7 @@ int yes(int a, int b)
         self.assertEqual(before, comment)
         self.assertEqual(len({before, code, text, other}), 4)
 
-    def test_what_a_compiler_refuses_is_no_mutant(self):
+    def test_what_a_compiler_refuses_is_no_bug(self):
         copy = random_bugs.Copy.__new__(random_bugs.Copy)
         copy.root = self.dir
         copy.flags = random_bugs.make_variable(["CC", "ALL_CPPFLAGS", "ALL_CFLAGS"])
@@ -520,4 +541,4 @@ class ChangedFiles(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    sys.exit(tap.run((Fuzzing, Packing, Coverage, PlantedBugs, RandomMutants, ChangedFiles), sys.argv[1:]))
+    sys.exit(tap.run((Fuzzing, Packing, Coverage, PlantedBugs, RandomBugs, ChangedFiles), sys.argv[1:]))

@@ -18,7 +18,6 @@ SELFTEST = "build/opt/selftest"
 
 
 class Opt(planting.Suites):
-    list = "opt/tests/planted.txt"
     built = ["flags", "prg", "opt"]
     environment = {}  # all that fail are looked at; -x stops where one is enough
 

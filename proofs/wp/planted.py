@@ -12,8 +12,6 @@ import prove  # noqa: E402
 
 
 class Wp(planting.Planter):
-    list = "proofs/wp/planted.txt"
-
     def prepare(self, root):
         for folder in ("proofs/wp", *prove.SOURCES):
             shutil.copytree(os.path.join(planting.TOP, folder), os.path.join(root, folder))

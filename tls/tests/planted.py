@@ -9,7 +9,6 @@ import planting  # noqa: E402
 
 
 class Tls(planting.Suites):
-    list = "tls/tests/planted.txt"
     built = ["flags", "prg", "opt", "tls"]
     cpu = 30
 

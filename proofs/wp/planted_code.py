@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plants the bugs of */wp/mutants.txt: the proof of the function that holds them, the judge, has to fail.  TAP.
+"""Plants the bugs of ref/wp/planted.txt and opt/wp/planted.txt: the proof of the function that holds them, the judge,
+has to fail.  TAP.
 
 The unchanged function is proven in the same way (a control): a bug is noticed if a goal stays unproved that the control
 proves.  Only if there is none, and the control has unproved goals too, these are taken apart and tried for longer, with
@@ -32,9 +33,7 @@ class Proofs(planting.Planter):
         parser.add_argument("--function", help="only the bugs of this function")
 
     def bugs(self):
-        lists = (os.path.join(prove.ROOT, folder, "wp", "mutants.txt") for folder in prove.FOLDERS)
-        return [bug for path in lists for bug in planting.load(path, named=False)
-                if self.arg.function in (None, bug.judge)]
+        return [bug for bug in super().bugs() if self.arg.function in (None, bug.judge)]
 
     def groups(self, bugs):
         functions = dict.fromkeys(bug.judge for bug in bugs)
