@@ -50,6 +50,13 @@ LINK := $(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS)
 # In front of a command, which is not shown then: what is made.  V=1 shows the command.
 SAY = $(if $(filter 1,$(V)),,@echo '  $(1) $(2)'; )
 QUIET = $(if $(filter 1,$(V)),,@)
+# The object $@ of the C file that it depends on first; $(1): flags for the preprocessor, $(2): for the compiler.
+define COMPILE
+@mkdir -p $(@D)
+$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) $(1) $(ALL_CFLAGS) $(2) $(DEPFLAGS) -c -o $@ $<
+endef
+# The program $@ of all that it depends on; $(1): more libraries, $(2): more flags, $(3): another linker than $(LINK).
+LINKED = $(call SAY,LINK,$@)$(or $(3),$(LINK)) $(2) -o $@ $^ $(1) $(ALL_LDLIBS)
 # An archive for others: its objects as one, in which names that are not exported are local, so that
 # a program may have the same.  With -flto that is machine code already.  Sections that the linker
 # would take from one object for all (i386 has them) are kept: their names are local.
@@ -113,6 +120,9 @@ PRG_KECCAK_SRC := prg/keccak.c prg/aes.c prg/aes_instructions.c prg/sha256.c prg
 COMMON_SRC := prg/common/fork.c prg/common/prepare.c prg/common/strerror.c # in both libraries
 REF_SRC := ref/node.c ref/core.c ref/codec.c ref/version2.c ref/pprf.c ref/batch.c ref/wide.c
 OPT_SRC := opt/slots/bitmap.c opt/slots/pages.c opt/slots/levels.c opt/packed/arena.c opt/packed/tiles.c opt/packed/index.c opt/packed/draft/draft.c opt/packed/fit.c opt/packed/draft/rewrite.c opt/packed/draft/rewrite_set.c opt/packed/draft/splice.c opt/packed/sets/rewrite.c opt/packed/sets/range.c opt/packed/sets/set.c opt/packed/sets/runs.c opt/packed/sets/splice_runs.c opt/packed/sets/batch.c opt/packed/load.c opt/packed/read.c opt/packed/packed.c opt/slots/store.c opt/read.c opt/change.c opt/walk.c opt/packed/core.c opt/packed/core_range.c opt/core.c opt/pprf.c opt/batch.c opt/wide.c prg/lanes.c opt/shared.c
+# each implementation without its PRG
+REF_ALL := $(REF_SRC) $(COMMON_SRC)
+OPT_ALL := $(OPT_SRC) $(COMMON_SRC)
 CLI_SRC := cli/main.c cli/command.c cli/options.c cli/message.c cli/cli.c cli/setup.c cli/key.c cli/keyfile.c \
   cli/replace.c cli/simulate.c
 TLS_SRC := tls/tickets/pool.c tls/tickets/backend.c tls/tickets/tickets.c tls/openssl/clients.c tls/openssl/attach.c

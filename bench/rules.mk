@@ -22,43 +22,37 @@ $(B)/bench/bench-nohash.o: bench/bench.cc
 	@mkdir -p $(@D)
 	$(call SAY,CXX,$<)$(CXX) $(ALL_CPPFLAGS) -Ibench $(ALL_CXXFLAGS) -DNO_HASHING $(DEPFLAGS) -c -o $@ $<
 $(B)/bench/heap.o $(B)/bench/coversize.o $(B)/bench/prg_none.o: $(B)/bench/%.o: bench/%.c
-	@mkdir -p $(@D)
-	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) -Ibench $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(call COMPILE,-Ibench)
 
 $(B)/bench/bench: $(B)/bench/bench.o $(BENCH_IMPL) $(BENCH_PRG)
-	$(call SAY,LINK,$@)$(LINK_CXX) -o $@ $^ -lbenchmark $(ABSEIL) $(ALL_LDLIBS)
+	$(call LINKED,-lbenchmark $(ABSEIL),,$(LINK_CXX))
 $(B)/bench/prg_none_expand.o: bench/prg_none.c
-	@mkdir -p $(@D)
-	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) -DKEEP_THE_REST $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(call COMPILE,-DKEEP_THE_REST)
 $(B)/bench/choice_rest.o: prg/choice.c
-	@mkdir -p $(@D)
-	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) -Dprg_expand=hashing_expand -Dopt_descend=hashing_descend -Dprg_calls=hashing_calls $(ALL_CFLAGS) $(DEPFLAGS) \
-	  -c -o $@ $<
+	$(call COMPILE,-Dprg_expand=hashing_expand -Dopt_descend=hashing_descend -Dprg_calls=hashing_calls)
 $(B)/bench/bench-nohash: $(B)/bench/bench-nohash.o $(BENCH_IMPL) $(B)/bench/prg_none_expand.o \
   $(B)/bench/choice_rest.o $(B)/prg/keccak.o $(B)/prg/aes.o $(B)/prg/aes_instructions.o $(B)/prg/sha256.o $(B)/prg/sha256_instructions.o \
   $(B)/prg/libcrypto_evp.o $(B)/prg/wipe.o
-	$(call SAY,LINK,$@)$(LINK_CXX) -o $@ $^ -lbenchmark $(ABSEIL) $(ALL_LDLIBS)
+	$(call LINKED,-lbenchmark $(ABSEIL),,$(LINK_CXX))
 $(B)/bench/series: $(B)/bench/series.o $(BENCH_IMPL) $(BENCH_PRG)
-	$(call SAY,LINK,$@)$(LINK_CXX) -o $@ $^ $(ABSEIL) $(ALL_LDLIBS)
+	$(call LINKED,$(ABSEIL),,$(LINK_CXX))
 $(B)/bench/heap: $(B)/bench/heap.o $(B)/cli/impls/list.o $(B)/bench/prg_none.o $(B)/prg/wipe.o
-	$(call SAY,LINK,$@)$(LINK) -o $@ $^ $(ALL_LDLIBS)
+	$(call LINKED)
 $(B)/bench/stores.o: bench/stores.c
-	@mkdir -p $(@D)
-	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) -Iopt $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(call COMPILE,-Iopt)
 $(B)/bench/stores: $(B)/bench/stores.o $(BENCH_IMPL) $(BENCH_PRG)
-	$(call SAY,LINK,$@)$(LINK_CXX) -o $@ $^ $(ABSEIL) -ldl $(ALL_LDLIBS)
+	$(call LINKED,$(ABSEIL) -ldl,,$(LINK_CXX))
 $(B)/bench/suites.o: bench/suites.c
-	@mkdir -p $(@D)
-	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) -Iopt $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(call COMPILE,-Iopt)
 $(B)/bench/suites: $(B)/bench/suites.o $(B)/opt/libpprf_opt.a $(BENCH_PRG)
-	$(call SAY,LINK,$@)$(LINK) -o $@ $^ $(ALL_LDLIBS)
+	$(call LINKED)
 $(B)/bench/coversize: $(B)/bench/coversize.o
-	$(call SAY,LINK,$@)$(LINK) -o $@ $^ -lm $(ALL_LDLIBS)
+	$(call LINKED,-lm)
 
 TAP_TESTS += $(B)/bench/test_baselines bench/report/test_report.py bench/stops_test.sh
 bench/stops_test.sh: $(B)/bench/stores
 $(B)/bench/test_baselines: $(B)/bench/test_baselines.o $(BENCH_IMPL) $(BENCH_PRG)
-	$(call SAY,LINK,$@)$(LINK_CXX) -o $@ $^ $(ABSEIL) $(ALL_LDLIBS)
+	$(call LINKED,$(ABSEIL),,$(LINK_CXX))
 # a program that does not link is noticed by make test
 bench/report/test_report.py: $(BENCH_PROGRAMS)
 

@@ -8,15 +8,11 @@ IMPL_OBJ := $(B)/cli/impls/impl_ref.o $(B)/cli/impls/impl_opt.o
 IMPL_ARCHIVES := $(B)/opt/libpprf_opt.a $(B)/ref/libpprf_ref_ns.a $(B)/prg/libprg_keccak.a
 
 $(B)/cli/impls/%.o: cli/impls/%.c $(B)/flags
-	@mkdir -p $(@D)
-	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(call COMPILE)
 $(B)/cli/impls/impl_opt.o: cli/impls/impl.c $(B)/flags
-	@mkdir -p $(@D)
-	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) -DIMPL=impl_opt -DIMPL_NAME='"opt"' $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(call COMPILE,-DIMPL=impl_opt -DIMPL_NAME='"opt"')
 $(B)/cli/impls/impl_ref.o: cli/impls/impl.c ref/names.h $(B)/flags
-	@mkdir -p $(@D)
-	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) -include ref/names.h -DIMPL=impl_ref -DIMPL_NAME='"ref"' $(ALL_CFLAGS) \
-	  $(DEPFLAGS) -c -o $@ $<
+	$(call COMPILE,-include ref/names.h -DIMPL=impl_ref -DIMPL_NAME='"ref"')
 
 CLI_CPPFLAGS := -Icli -D_FILE_OFFSET_BITS=64
 CLI_OBJ := $(CLI_SRC:cli/%.c=$(B)/cli/%.o)
@@ -30,11 +26,10 @@ PROGRAMS += $(B)/pprf
 TAP_TESTS += cli/test_cli.py
 
 $(B)/pprf: $(CLI_OBJ) $(IMPL_OBJ) $(B)/cli/impls/list.o $(IMPL_ARCHIVES)
-	$(call SAY,LINK,$@)$(LINK) -o $@ $^ -ljansson -lm $(ALL_LDLIBS)
+	$(call LINKED,-ljansson -lm)
 
 $(CLI_OBJ): $(B)/cli/%.o: cli/%.c $(B)/flags
-	@mkdir -p $(@D)
-	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) $(CLI_CPPFLAGS) $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(call COMPILE,$(CLI_CPPFLAGS))
 
 .PHONY: install-cli uninstall-cli
 install: install-cli

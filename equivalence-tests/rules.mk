@@ -52,9 +52,9 @@ $(EQB)/$(1)/%.o: $(EQ)/%.c $(B)/flags
 $(EQB)/$(1)/cli/%.o: cli/%.c $(B)/flags
 	@mkdir -p $$(@D)
 	$$(call SAY,$(2),$$@)$(2) $(ALL_CPPFLAGS) $(EQ_CLI_FLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
-# both implementations without a PRG; with the real one; with the test PRG; and the sequences
-EQ_$(1)_KEYS := $(REF_SRC:%.c=$(EQB)/$(1)/%.o) $(COMMON_SRC:%.c=$(EQB)/$(1)/ref/%.o) \
-  $(OPT_SRC:%.c=$(EQB)/$(1)/%.o) $(COMMON_SRC:%.c=$(EQB)/$(1)/%.o) \
+# opt, and both implementations, without a PRG; with the real one; with the test PRG; and the sequences
+EQ_$(1)_OPT := $(OPT_ALL:%.c=$(EQB)/$(1)/%.o)
+EQ_$(1)_KEYS := $(REF_SRC:%.c=$(EQB)/$(1)/%.o) $(COMMON_SRC:%.c=$(EQB)/$(1)/ref/%.o) $$(EQ_$(1)_OPT) \
   $(EQB)/$(1)/cli/impls/impl_ref.o $(EQB)/$(1)/cli/impls/impl_opt.o
 EQ_$(1)_SHA3 := $$(EQ_$(1)_KEYS) $(PRG_LIBCRYPTO_SRC:%.c=$(EQB)/$(1)/%.o)
 EQ_$(1)_TOY := $$(EQ_$(1)_KEYS) $(EQB)/$(1)/differential/test_prg.o \
@@ -89,14 +89,14 @@ $(EQB)/vectors-regenerated: $(EQ)/vectors/gen_vectors.py
 vectors: ## write the known-answer vectors again
 	$(PYTHON) $(EQ)/vectors/gen_vectors.py
 $(EQB)/vectors: $(EQ_plain_SHA3) $(EQB)/plain/vectors/vectors.o
-	$(call SAY,LINK,$@)$(LINK) -o $@ $^ -ljansson $(ALL_LDLIBS)
+	$(call LINKED,-ljansson)
 
 $(EQB)/vectors-asan: $(EQ_asan_SHA3) $(EQB)/asan/vectors/vectors.o
-	$(call SAY,LINK,$@)$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS) -o $@ $^ -ljansson $(ALL_LDLIBS)
+	$(call LINKED,-ljansson,,$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS))
 $(EQB)/api: $(EQ_plain_SHA3) $(EQB)/plain/differential/api.o
-	$(call SAY,LINK,$@)$(LINK) -o $@ $^ $(ALL_LDLIBS)
+	$(call LINKED)
 $(EQB)/random $(EQB)/replay: $(EQB)/%: $(EQB)/plain/differential/%.o $(EQ_plain_OPS)
-	$(call SAY,LINK,$@)$(LINK) -o $@ $^ $(ALL_LDLIBS)
+	$(call LINKED)
 # the extracted Coq model as the third party
 $(EQB)/three-way: $(EQB)/random $(B)/oracle
 	cp $< $@
@@ -110,9 +110,9 @@ EQ_FUZZ := fuzz_ops fuzz_import fuzz_cli
 # Sequences are found by a program without sanitizers, which runs several times as many, and what it keeps
 # is run with them.  No sequence depends on bytes that comparisons would have to show.
 $(EQB)/fuzz_ops: $(EQB)/fast/fuzz/fuzz_ops.o $(EQ_fast_OPS)
-	$(call SAY,LINK,$@)$(CLANG) $(ENGINE) $(EQ_LDFLAGS) -o $@ $^ $(ALL_LDLIBS)
+	$(call LINKED,,,$(CLANG) $(ENGINE) $(EQ_LDFLAGS))
 $(EQB)/fuzz_import $(EQB)/fuzz_cli: $(EQB)/%: $(EQB)/fuzz/fuzz/%.o $(EQ_fuzz_OPS)
-	$(call SAY,LINK,$@)$(CLANG) $(EQ_SANITIZE_CLANG) $(ENGINE) $(EQ_LDFLAGS) -o $@ $^ $(EQ_LIBS) $(ALL_LDLIBS)
+	$(call LINKED,$(EQ_LIBS),,$(CLANG) $(EQ_SANITIZE_CLANG) $(ENGINE) $(EQ_LDFLAGS))
 $(EQ_FUZZ:%=$(EQB)/afl/%): $(EQB)/afl/%: $(EQB)/afl/fuzz/%.o $(EQ_afl_OPS)
 	AFL_QUIET=1 afl-clang-fast $(EQ_SANITIZE_CLANG) -fsanitize=fuzzer $(EQ_LDFLAGS) -o $@ $^ $(EQ_LIBS) $(ALL_LDLIBS)
 $(EQB)/fuzz_cli: $(EQ_fuzz_FUZZ_CLI)
@@ -129,11 +129,11 @@ $(EQ_INPUTS): $(EQB)/inputs/%: $(EQ)/fuzz/corpus/%.tar.gz
 $(foreach t,$(EQ_FUZZ:fuzz_%=%),$(eval $(EQB)/corpus-$(t) $(EQB)/covered/corpus-$(t) $(EQB)/fuzz_$(t) $(EQB)/afl/fuzz_$(t): | $(EQB)/inputs/fuzz_$(t)))
 TAP_TESTS += $(EQ_CORPUS:%=$(EQB)/%)
 $(EQ_CORPUS:%=$(EQB)/%): $(EQB)/corpus-%: $(EQB)/asan/fuzz/fuzz_%.o $(EQB)/asan/fuzz/corpus.o $(EQ_asan_OPS)
-	$(call SAY,LINK,$@)$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS) -o $@ $^ $(EQ_LIBS) $(ALL_LDLIBS)
+	$(call LINKED,$(EQ_LIBS),,$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS))
 $(EQB)/corpus-cli: $(EQ_asan_FUZZ_CLI)
 $(EQB)/corpus-ops $(EQB)/fuzz_ops $(EQB)/afl/fuzz_ops: | $(B)/oracle
 $(EQB)/make_corpus: $(EQB)/plain/fuzz/make_corpus.o $(EQ_plain_OPS)
-	$(call SAY,LINK,$@)$(LINK) -o $@ $^ $(ALL_LDLIBS)
+	$(call LINKED)
 .PHONY: corpus-pack
 corpus-pack: deps-fuzz $(EQ_FUZZ:%=$(EQB)/%) $(EQB)/make_corpus ## choose each fuzz target's committed inputs again, from the old ones and those that `make fuzz` kept
 	@mkdir -p $(EQB)/first
@@ -158,18 +158,18 @@ EQ_WRAP := malloc calloc realloc posix_memalign aligned_alloc free mmap64 munmap
   prg_expand_wide
 EQ_WRAP_FLAGS := $(EQ_WRAP:%=-Wl,--wrap=%)
 $(EQB)/faults: $(EQB)/plain/failures/faults.o $(EQ_plain_SHA3)
-	$(call SAY,LINK,$@)$(LINK) $(EQ_WRAP_FLAGS) -o $@ $^ $(ALL_LDLIBS)
+	$(call LINKED,,$(EQ_WRAP_FLAGS))
 $(EQB)/faults-asan: $(EQB)/asan/failures/faults.o $(EQ_asan_SHA3)
-	$(call SAY,LINK,$@)$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS) $(EQ_WRAP_FLAGS) -o $@ $^ $(ALL_LDLIBS)
+	$(call LINKED,,,$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS) $(EQ_WRAP_FLAGS))
 
 # ---- callers who break the rules, and memory that changes
 
 TAP_TESTS += $(EQB)/hostile $(EQB)/hostile-asan
 EQ_ARENA_WRAP := $(foreach f,opt_arena_take opt_arena_give,-Wl,--wrap=$(f))
 $(EQB)/hostile: $(EQB)/plain/failures/hostile.o $(EQ_plain_SHA3)
-	$(call SAY,LINK,$@)$(LINK) $(EQ_ARENA_WRAP) -o $@ $^ $(ALL_LDLIBS)
+	$(call LINKED,,$(EQ_ARENA_WRAP))
 $(EQB)/hostile-asan: $(EQB)/asan/failures/hostile.o $(EQ_asan_SHA3)
-	$(call SAY,LINK,$@)$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS) $(EQ_ARENA_WRAP) -o $@ $^ $(ALL_LDLIBS)
+	$(call LINKED,,,$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS) $(EQ_ARENA_WRAP))
 
 # ---- what freed blocks, given back pages and left stacks hold, and what the key says that it holds
 
@@ -177,7 +177,7 @@ TAP_TESTS += $(EQB)/memory
 EQ_MEMORY_WRAP := $(foreach f,malloc calloc free munmap madvise mlock2 prg_expand opt_expand_many \
   prg_digest prg_random,-Wl,--wrap=$(f))
 $(EQB)/memory: $(EQB)/plain/secrets/memory.o $(EQ_plain_SHA3)
-	$(call SAY,LINK,$@)$(LINK) $(EQ_MEMORY_WRAP) -o $@ $^ $(ALL_LDLIBS)
+	$(call LINKED,,$(EQ_MEMORY_WRAP))
 
 # ---- what is erased is gone: the libraries as they are built
 
@@ -230,7 +230,7 @@ test-full: first-use
 TAP_TESTS += $(EQB)/forks
 EQ_FORKS_WRAP := $(foreach f,madvise malloc calloc free munmap,-Wl,--wrap=$(f))
 $(EQB)/forks: $(EQB)/plain/failures/forks.o $(EQ_plain_SHA3)
-	$(call SAY,LINK,$@)$(LINK) $(EQ_FORKS_WRAP) -o $@ $^ $(ALL_LDLIBS)
+	$(call LINKED,,$(EQ_FORKS_WRAP))
 
 # ---- the stack that a call needs
 
@@ -259,7 +259,7 @@ $(EQB)/crash: $(EQ)/failures/crash.py $(EQB)/crash_preload.so $(B)/pprf
 
 TAP_TESTS += $(EQB)/exhaustive
 $(EQB)/exhaustive: $(EQB)/plain/differential/exhaustive.o $(EQ_plain_OPS)
-	$(call SAY,LINK,$@)$(LINK) -o $@ $^ $(ALL_LDLIBS)
+	$(call LINKED)
 
 # ---- planted bugs: the tests of the tests
 
@@ -305,29 +305,29 @@ EQ_PRG_WRAP := $(foreach f,$(foreach v,scalar avx2 avx512 avx2_x4 avx512_x4 avx5
   opt_aes_armv8 opt_aes_armv8_x4 opt_aes_armv8_descend opt_sha256_scalar opt_sha256_ni opt_sha256_armv8 \
   getauxval prg_expand_evp prg_expand_wide_evp,-Wl,--wrap=$(f))
 $(EQB)/prg_choice: $(EQB)/plain/differential/prg_choice.o $(B)/prg/libprg_keccak.a
-	$(call SAY,LINK,$@)$(LINK) $(EQ_PRG_WRAP) -o $@ $^ $(ALL_LDLIBS)
+	$(call LINKED,,$(EQ_PRG_WRAP))
 
 # ---- the PRG of 32-byte seeds: what it leaves behind, and errors; of the library and of the reference
 
 TAP_TESTS += $(EQB)/wide_prg $(EQB)/wide_prg-libcrypto
 EQ_WIDE_WRAP := $(foreach f,EVP_KDF_CTX_new EVP_KDF_derive RAND_priv_bytes,-Wl,--wrap=$(f))
 $(EQB)/wide_prg: $(EQB)/plain/secrets/wide_prg.o $(B)/prg/libprg_keccak.a
-	$(call SAY,LINK,$@)$(LINK) $(EQ_WIDE_WRAP) -o $@ $^ $(ALL_LDLIBS)
+	$(call LINKED,,$(EQ_WIDE_WRAP))
 $(EQB)/wide_prg-libcrypto: $(EQB)/plain/secrets/wide_prg.o $(B)/prg/lanes.o $(B)/prg/libprg_libcrypto.a
-	$(call SAY,LINK,$@)$(LINK) $(EQ_WIDE_WRAP) -o $@ $^ $(ALL_LDLIBS)
+	$(call LINKED,,$(EQ_WIDE_WRAP))
 
 # ---- secrets decide nothing: memcheck on undefined seeds, the implementations as they are built
 
 TAP_TESTS += $(EQB)/secret-flow
 $(EQB)/secret_flow: $(EQB)/plain/secrets/secret_flow.o $(EQB)/plain/secrets/secret_prg.o $(EQB)/plain/prg/wipe.o $(EQ_plain_KEYS)
-	$(call SAY,LINK,$@)$(LINK) -o $@ $^ $(ALL_LDLIBS)
+	$(call LINKED)
 EQ_SHIPPED_WRAP := $(foreach f,prg_expand opt_expand_many prg_random prg_expand_wide opt_expand_many_wide prg_random_wide \
   prg_digest,-Wl,--wrap=$(f))
 $(EQB)/secret_flow_shipped: $(EQB)/plain/secrets/secret_flow.o $(EQB)/plain/secrets/secret_shipped.o $(EQ_plain_KEYS) \
   $(B)/prg/libprg_keccak.a
-	$(call SAY,LINK,$@)$(LINK) $(EQ_SHIPPED_WRAP) -o $@ $^ $(ALL_LDLIBS)
+	$(call LINKED,,$(EQ_SHIPPED_WRAP))
 $(EQB)/secret_wide: $(EQB)/plain/secrets/secret_wide.o $(B)/prg/libprg_keccak.a
-	$(call SAY,LINK,$@)$(LINK) -o $@ $^ $(ALL_LDLIBS)
+	$(call LINKED)
 $(EQB)/secret-flow: $(EQ)/secrets/secret-flow.sh $(EQ)/secrets/vector_flow.py $(EQB)/secret_flow $(EQB)/secret_flow_shipped $(EQB)/secret_wide
 	@printf '#!/bin/sh\nCC="%s" CPPFLAGS="%s" B="%s" exec $(EQ)/secrets/secret-flow.sh\n' \
 	  '$(CC)' '$(ALL_CPPFLAGS)' '$(B)' > $@
@@ -341,7 +341,7 @@ EQ_MSAN_OBJ := $(EQ_msan_OPS) $(EQB)/msan/secrets/initialized.o
 EQ_MSAN_LINK := $(EQ_MSAN) $(foreach f,EVP_MD_fetch EVP_DigestInit_ex EVP_DigestUpdate \
   EVP_DigestFinal_ex EVP_KDF_derive RAND_priv_bytes OPENSSL_cleanse,-Wl,--wrap=$(f)) $(EQ_LDFLAGS)
 $(EQB)/initialized_bytes: $(EQ_MSAN_OBJ)
-	$(call SAY,LINK,$@)$(CLANG) $(EQ_MSAN_LINK) -o $@ $^ $(ALL_LDLIBS)
+	$(call LINKED,,,$(CLANG) $(EQ_MSAN_LINK))
 TAP_TESTS += $(EQB)/initialized
 $(EQB)/initialized: $(EQ)/secrets/initialized.sh $(EQB)/initialized_bytes
 	@{ printf '#!/bin/sh\nCLANG="%s" CFLAGS="%s" \\\nLDFLAGS="%s" LDLIBS="%s" \\\nOBJECTS="%s" \\\n' \
@@ -353,13 +353,13 @@ $(EQB)/initialized: $(EQ)/secrets/initialized.sh $(EQB)/initialized_bytes
 
 TAP_TESTS += $(EQB)/threads
 $(EQB)/threads_tsan: $(EQB)/tsan/differential/threads.o $(EQ_tsan_SHA3)
-	$(call SAY,LINK,$@)$(CLANG) -fsanitize=thread $(EQ_LDFLAGS) -o $@ $^ $(ALL_LDLIBS)
+	$(call LINKED,,,$(CLANG) -fsanitize=thread $(EQ_LDFLAGS))
 $(EQB)/tsan/prg/libcrypto_evp.o: prg/libcrypto.c
 	@mkdir -p $(@D)
 	$(call SAY,CC,$<)$(CLANG) $(ALL_CPPFLAGS) $(PRG_EVP_RENAME) $(EQ_CFLAGS) -O1 -fsanitize=thread $(DEPFLAGS) -c -o $@ $<
 $(EQB)/threads_tsan_shipped: $(EQB)/tsan/differential/threads.o $(EQ_tsan_KEYS) \
   $(PRG_KECCAK_SRC:%.c=$(EQB)/tsan/%.o) $(EQB)/tsan/prg/libcrypto_evp.o
-	$(call SAY,LINK,$@)$(CLANG) -fsanitize=thread $(EQ_LDFLAGS) -o $@ $^ $(ALL_LDLIBS)
+	$(call LINKED,,,$(CLANG) -fsanitize=thread $(EQ_LDFLAGS))
 $(EQB)/threads: $(EQ)/differential/threads.sh $(EQB)/threads_tsan $(EQB)/threads_tsan_shipped
 	cp $< $@
 
@@ -401,8 +401,7 @@ EQ_cov_SELFTEST := $(OPT_SELFTEST:%.c=$(EQB)/cov/%.o)
 $(EQ_cov_SELFTEST) $(EQB)/cov/opt/tests/arena_test.o: $(EQB)/cov/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call SAY,$(CLANG),$@)$(CLANG) $(ALL_CPPFLAGS) -Iopt $(EQ_CFLAGS) $(EQ_COV_FLAGS) $(DEPFLAGS) -c -o $@ $<
-$(EQB)/covered/selftest: $(EQ_cov_SELFTEST) $(OPT_SRC:%.c=$(EQB)/cov/%.o) \
-  $(COMMON_SRC:%.c=$(EQB)/cov/%.o) $(EQ_cov_PRG)
+$(EQB)/covered/selftest: $(EQ_cov_SELFTEST) $(EQ_cov_OPT) $(EQ_cov_PRG)
 $(EQB)/covered/arena_test: $(EQB)/cov/opt/tests/arena_test.o
 # shared keys (opt/shared.c) are the pool's, and tested with it
 $(EQB)/cov/failures/inject.o: EQ_TEST_FLAGS := -Iopt
@@ -410,8 +409,7 @@ EQ_cov_POOL := $(EQB)/cov/tls/tests/test_pool.o $(EQB)/cov/tls/tickets/pool.o
 $(EQ_cov_POOL): $(EQB)/cov/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call SAY,$(CLANG),$@)$(CLANG) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) -I$(EQ) $(EQ_CFLAGS) -O2 $(DEPFLAGS) -c -o $@ $<
-$(EQB)/covered/test_pool: $(EQ_cov_POOL) $(EQB)/cov/failures/inject.o $(OPT_SRC:%.c=$(EQB)/cov/%.o) \
-  $(COMMON_SRC:%.c=$(EQB)/cov/%.o) $(EQ_cov_PRG)
+$(EQB)/covered/test_pool: $(EQ_cov_POOL) $(EQB)/cov/failures/inject.o $(EQ_cov_OPT) $(EQ_cov_PRG)
 $(EQB)/covered/test_pool: EQ_COV_WRAP := $(TLS_WRAP:%=-Wl,--wrap=%)
 # the program, as it is built but for the counters, for cli/test_cli.py
 $(EQB)/covered/pprf: $(CLI_SRC) $(wildcard cli/*.h) cli/impls/list.c $(EQ_cov_KEYS) $(EQ_cov_PRG)

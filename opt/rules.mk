@@ -3,7 +3,7 @@
 #   libpprf.a, libpprf.so  the library; exports only the names of pprf.h and pprf_shared.h
 # and, for programs of this project, with all names visible:
 #   libpprf_opt.a          without the PRG: for programs that also link ref, or another PRG
-OPT_CORE_OBJ := $(OPT_SRC:%.c=$(B)/%.o) $(COMMON_SRC:%.c=$(B)/%.o)
+OPT_CORE_OBJ := $(OPT_ALL:%.c=$(B)/%.o)
 OPT_OBJ := $(OPT_CORE_OBJ) $(PRG_KECCAK_OBJ)
 OPT_MAN := $(B)/opt/pprf.3 $(B)/opt/pprf_shared.3
 OPT_LIBS := $(B)/opt/libpprf.a $(B)/opt/libpprf.so $(B)/opt/pprf.pc $(OPT_MAN)
@@ -11,8 +11,7 @@ OPT_LIBS := $(B)/opt/libpprf.a $(B)/opt/libpprf.so $(B)/opt/pprf.pc $(OPT_MAN)
 LIBS += $(OPT_LIBS) $(B)/opt/libpprf_opt.a
 
 $(B)/opt/%.o: opt/%.c $(B)/flags
-	@mkdir -p $(@D)
-	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
+	$(call COMPILE,,-fPIC)
 
 $(B)/opt/libpprf.a: $(OPT_OBJ) $(B)/flags
 	$(MAKE_ARCHIVE)
@@ -101,10 +100,9 @@ OPT_WRAP := $(foreach f,prg_expand opt_descend opt_expand_many free malloc callo
 OPT_SELFTEST := $(wildcard opt/selftest/*.c)
 OPT_SELFTEST_OBJ := $(OPT_SELFTEST:opt/selftest/%.c=$(B)/opt/selftest-%.o)
 $(OPT_SELFTEST_OBJ): $(B)/opt/selftest-%.o: opt/selftest/%.c
-	@mkdir -p $(@D)
-	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) -Iopt $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(call COMPILE,-Iopt)
 $(B)/opt/selftest: $(OPT_SELFTEST_OBJ) $(OPT_OBJ)
-	$(call SAY,LINK,$@)$(LINK) $(OPT_WRAP) -o $@ $^ $(ALL_LDLIBS)
+	$(call LINKED,,$(OPT_WRAP))
 
 # each short run plants a random tenth of these bugs
 TAP_TESTS += $(B)/opt/planted

@@ -13,8 +13,7 @@ PRG_EVP_RENAME := $(foreach f,expand expand_wide digest wipe_plan calls,-Dprg_$(
 LIBS += $(B)/prg/libprg_libcrypto.a $(B)/prg/libprg_keccak.a
 
 $(B)/prg/%.o: prg/%.c $(B)/flags
-	@mkdir -p $(@D)
-	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
+	$(call COMPILE,,-fPIC)
 $(B)/prg/libcrypto_evp.o: prg/libcrypto.c
 $(B)/prg/builtin_evp.o: $(PRG_BUILTIN_SRC)
 $(B)/prg/libcrypto_evp.o $(B)/prg/builtin_evp.o: $(B)/flags

@@ -2,21 +2,18 @@
 # ref/: the proven implementation.
 #   libpprf_ref.a     all of it, symbols pprf_*
 #   libpprf_ref_ns.a  the same with symbols ref_pprf_*, without the PRG: for programs that link both
-REF_OBJ := $(REF_SRC:%.c=$(B)/%.o) $(COMMON_SRC:%.c=$(B)/%.o)
+REF_OBJ := $(REF_ALL:%.c=$(B)/%.o)
 REF_NS_OBJ := $(REF_SRC:ref/%.c=$(B)/ref/ns/%.o) $(COMMON_SRC:%.c=$(B)/ref/ns/%.o)
 
 LIBS += $(B)/ref/libpprf_ref.a $(B)/ref/libpprf_ref_ns.a
 
 $(B)/ref/%.o: ref/%.c $(B)/flags
-	@mkdir -p $(@D)
-	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
+	$(call COMPILE,,-fPIC)
 
 $(B)/ref/ns/prg/common/%.o: prg/common/%.c ref/names.h $(B)/flags
-	@mkdir -p $(@D)
-	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) -include ref/names.h $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
+	$(call COMPILE,-include ref/names.h,-fPIC)
 $(B)/ref/ns/%.o: ref/%.c ref/names.h $(B)/flags
-	@mkdir -p $(@D)
-	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) -include ref/names.h $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
+	$(call COMPILE,-include ref/names.h,-fPIC)
 
 $(B)/ref/libpprf_ref.a: $(REF_OBJ) $(PRG_LIBCRYPTO_OBJ) $(B)/flags
 	$(MAKE_ARCHIVE)

@@ -9,9 +9,7 @@ LIBS += $(B)/tls/libpprf_tls.a $(B)/tls/libpprf_tls.so $(B)/tls/pprf_tls.pc
 PROGRAMS += $(B)/pprf-tls-server
 
 $(B)/tls/%.o: tls/%.c $(B)/flags
-	@mkdir -p $(@D)
-	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) \
-	  -c -o $@ $<
+	$(call COMPILE,$(TLS_CPPFLAGS),-fPIC)
 
 # Three members: a program that uses pprf_tickets.h alone takes the first, and needs no libssl; pprf_tls.h is
 # the second, pprf_fleet.h the third.  What these have of the first gets names of the library's own.  Its copy of opt is its own too: a program may link
@@ -38,19 +36,18 @@ $(B)/tls/libpprf_tls.so: $(B)/tls/libpprf_tls.so.0
 	$(QUIET)ln -sf libpprf_tls.so.0 $@
 
 $(B)/pprf-tls-server: $(B)/tls/server/server.o $(B)/cli/options.o $(B)/cli/message.o $(B)/tls/libpprf_tls.a
-	$(call SAY,LINK,$@)$(LINK) -o $@ $^ -lhiredis -lssl $(ALL_LDLIBS)
+	$(call LINKED,-lhiredis -lssl)
 
 # the TLS side stands on public functions: failures inside opt are another folder's to make
 INJECT_WRAP := prg_expand opt_descend opt_store_puncture
 $(B)/tls/inject.o: equivalence-tests/failures/inject.c $(B)/flags
-	@mkdir -p $(@D)
-	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) -Iopt $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(call COMPILE,-Iopt)
 $(B)/tls/tests/test_pool.o: TLS_CPPFLAGS += -Iequivalence-tests
 
 TLS_WRAP := RAND_priv_bytes pprf_punct pprf_punct_range pprf_shared_start pprf_shared_clear pthread_mutex_unlock \
   pthread_mutex_trylock calloc $(INJECT_WRAP)
 $(B)/tls/test_pool: $(B)/tls/tests/test_pool.o $(B)/tls/inject.o $(B)/tls/tickets/pool.o $(OPT_OBJ)
-	$(call SAY,LINK,$@)$(LINK) $(TLS_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(ALL_LDLIBS)
+	$(call LINKED,,$(TLS_WRAP:%=-Wl,--wrap=%))
 
 TLS_TICKETS_WRAP := pprf_eval pprf_punct RAND_priv_bytes EVP_CIPHER_fetch EVP_MAC_fetch \
   EVP_MD_fetch EVP_CIPHER_CTX_new EVP_MAC_CTX_new EVP_MD_CTX_new EVP_DigestInit_ex2 EVP_DigestUpdate EVP_DigestFinal_ex EVP_CipherInit_ex2 \
@@ -58,12 +55,12 @@ TLS_TICKETS_WRAP := pprf_eval pprf_punct RAND_priv_bytes EVP_CIPHER_fetch EVP_MA
   EVP_MAC_CTX_set_params EVP_MAC_init EVP_MAC_update EVP_MAC_final
 $(B)/tls/test_tickets: $(B)/tls/tests/test_tickets.o $(B)/tls/tickets/tickets.o $(B)/tls/tickets/pool.o \
     $(B)/tls/tickets/backend.o $(OPT_OBJ)
-	$(call SAY,LINK,$@)$(LINK) $(TLS_TICKETS_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(ALL_LDLIBS)
+	$(call LINKED,,$(TLS_TICKETS_WRAP:%=-Wl,--wrap=%))
 
 TLS_ATTACH_WRAP := pprf_eval pprf_punct ticket_hmac malloc free malloc_usable_size \
   SSL_CTX_set_max_early_data SSL_CTX_set_recv_max_early_data X509_digest
 $(B)/tls/test_attach: $(B)/tls/tests/test_attach.o $(B)/tls/tests/loop.o $(TLS_OBJ) $(OPT_OBJ)
-	$(call SAY,LINK,$@)$(LINK) $(TLS_ATTACH_WRAP:%=-Wl,--wrap=%) -o $@ $^ -lssl $(ALL_LDLIBS)
+	$(call LINKED,-lssl,$(TLS_ATTACH_WRAP:%=-Wl,--wrap=%))
 
 # a second copy of the library, for a process that has two
 $(B)/tls/copy.so: $(TLS_OBJ) $(OPT_OBJ)

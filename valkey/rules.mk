@@ -6,8 +6,7 @@ VALKEY_OBJ := $(VALKEY_SRC:valkey/%.c=$(B)/valkey/%.o)
 LIBS += $(B)/valkey/pprf.so
 
 $(B)/valkey/%.o: valkey/%.c $(B)/flags
-	@mkdir -p $(@D)
-	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
+	$(call COMPILE,,-fPIC)
 
 $(B)/valkey/pprf_module.o: ALL_CPPFLAGS += -isystem valkey/redis # another project's header
 $(B)/valkey/pprf_module.o: valkey/redis/redismodule.h
@@ -30,7 +29,7 @@ $(B)/valkey/pprf_known.so: $(VALKEY_OBJ) $(B)/valkey/known_root.o $(OPT_OBJ)
 
 VALKEY_WRAP := $(foreach f,clock_gettime pprf_punct malloc,-Wl,--wrap=$(f))
 $(B)/valkey/test_tree: $(B)/valkey/test_tree.o $(B)/valkey/tree.o $(OPT_OBJ)
-	$(call SAY,LINK,$@)$(LINK) $(VALKEY_WRAP) -o $@ $^ $(ALL_LDLIBS)
+	$(call LINKED,,$(VALKEY_WRAP))
 
 # tests
 TAP_TESTS += $(B)/valkey/test_tree valkey/test_valkey.py valkey/test_partition.py
@@ -41,7 +40,7 @@ HOST_SRC := valkey/host.c $(FLEET_SRC)
 HOST_WRAP := -Wl,--wrap=clock_gettime,--wrap=getaddrinfo
 $(B)/valkey/host.o: ALL_CPPFLAGS += -Itls
 $(B)/valkey/host: $(B)/valkey/host.o $(FLEET_OBJ) $(TLS_OBJ) $(OPT_OBJ)
-	$(call SAY,LINK,$@)$(LINK) $(HOST_WRAP) -o $@ $^ -lhiredis -lssl $(ALL_LDLIBS)
+	$(call LINKED,-lhiredis -lssl,$(HOST_WRAP))
 $(B)/valkey/host_checked: $(HOST_SRC) $(wildcard tls/*.h tls/*/*.h valkey/*.h) $(TLS_OBJ) $(OPT_OBJ)
 	$(call SAY,LINK,$@)$(CC) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) $(ALL_LDFLAGS) $(HOST_WRAP) -o $@ $(HOST_SRC) $(TLS_OBJ) $(OPT_OBJ) \
 	  -lhiredis -lssl $(ALL_LDLIBS)
@@ -52,7 +51,7 @@ valkey/test_host.py: $(B)/valkey/host $(B)/valkey/host_checked $(B)/valkey/pprf_
 TAP_TESTS += valkey/test_hosts.py
 valkey/test_hosts.py: $(B)/valkey/pprf.so $(B)/valkey/flights $(B)/pprf-tls-server $(TLS_PRELOAD) $(NGINX_MADE)
 $(B)/valkey/flights: $(B)/valkey/flights.o
-	$(call SAY,LINK,$@)$(LINK) -o $@ $^ -lssl $(ALL_LDLIBS)
+	$(call LINKED,-lssl)
 
 TAP_TESTS += $(B)/valkey/planted
 $(B)/valkey/planted: $(PLANTING) valkey/planted.py valkey/planted.txt $(B)/valkey/test_tree $(B)/valkey/pprf_known.so $(B)/valkey/host
@@ -70,7 +69,7 @@ $(VALKEY_BENCH:=.o): ALL_CPPFLAGS += -Itls
 $(B)/valkey/bench/tickets: $(B)/valkey/bench/tickets.o
 $(B)/valkey/bench/resume $(B)/valkey/bench/latency: $(B)/valkey/bench/%: $(B)/valkey/bench/%.o $(B)/tls/tests/loop.o $(B)/tls/libpprf_tls.a
 $(VALKEY_BENCH):
-	$(call SAY,LINK,$@)$(LINK) -o $@ $^ -lhiredis -lssl $(ALL_LDLIBS)
+	$(call LINKED,-lhiredis -lssl)
 .PHONY: bench-fleet
 bench-fleet: deps-build deps-test deps-bench ## measure tickets in a Valkey or Redis server (four minutes)
 	@$(MAKE) --no-print-directory $(B)/valkey/pprf.so $(VALKEY_BENCH)

@@ -2,7 +2,7 @@
 # packaging/amalgamation/: the library as one file to embed, pprf.c, with pprf.h beside it.
 AM := $(B)/amalgamation
 AM_INCLUDE := include prg opt
-AM_CORE := $(filter-out opt/shared.c,$(OPT_SRC)) $(COMMON_SRC) prg/wipe.c # without pprf_shared.h
+AM_CORE := $(filter-out opt/shared.c,$(OPT_ALL)) prg/wipe.c # without pprf_shared.h
 
 .PHONY: amalgamation
 amalgamation: $(AM)/pprf.c ## write the library as one file to embed: build/amalgamation/pprf.c, pprf.h
@@ -16,7 +16,7 @@ TAP_TESTS += $(AM)/test
 AM_CELLS := $(foreach c,gcc clang,$(addprefix $(c),-O0 -O1 -O2 -O3 -Os -O3-march=native -O2-flto -O3-flto))
 AM_OBJ = $(foreach o,vectors/vectors secrets/residue differential/random cli/impls/impl_ref cli/impls/impl_opt,$(EQB)/plain/$(o).o) \
   $(B)/ref/libpprf_ref_ns.a $(B)/prg/libprg_libcrypto.a
-AM_TOY = $(EQB)/plain/differential/random.o $(filter-out $(EQB)/plain/opt/% $(EQB)/plain/prg/lanes.o $(EQB)/plain/prg/wipe.o $(COMMON_SRC:%.c=$(EQB)/plain/%.o),$(EQ_plain_OPS))
+AM_TOY = $(EQB)/plain/differential/random.o $(filter-out $(EQ_plain_OPT) $(EQB)/plain/prg/wipe.o,$(EQ_plain_OPS))
 .SECONDEXPANSION:
 $(AM)/test: packaging/amalgamation/test.sh packaging/amalgamation/example.c $(AM)/pprf.c $$(AM_OBJ) $$(AM_TOY)
 	@{ printf '#!/bin/sh\nexport B="%s" CPPFLAGS="%s" LDLIBS="%s"\n' '$(B)' '$(ALL_CPPFLAGS)' \
