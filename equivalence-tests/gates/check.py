@@ -68,7 +68,8 @@ COMMANDS = [  # what is no TAP test of make
     (["equivalence-tests/fuzz/*.dict", "equivalence-tests/differential/replay.c"], "make fuzz"),
     (["equivalence-tests/fuzz/make_corpus.c"], "make corpus-pack"),
     (["valkey/bench/*"], "make bench-fleet"),
-    (["proofs/wp/prove.py", "proofs/wp/assumptions*"], "python3 proofs/wp/test_assumptions.py"),
+    (["proofs/wp/prove.py", "proofs/wp/proven_files.py", "proofs/wp/assumptions*"],
+     "python3 proofs/wp/test_assumptions.py"),
     (["proofs/wp/same_text.py", "proofs/wp/differences.txt", "proofs/wp/platform.c"],
      "python3 proofs/wp/test_same_text.py"),
     (["proofs/tools/aes.py", "proofs/tools/sha.py"], "python3 proofs/tools/readers-test.py")]

@@ -11,6 +11,7 @@ import argparse, os, re, sys, time
 
 sys.dont_write_bytecode = True
 import prove  # noqa: E402  (beside this file)
+import proven_files  # noqa: E402  (beside this file)
 
 KINDS = {"ensures": "ensures", "requires": "requires", "assert": "assert", "loop_invariant": "loop invariant",
          "assigns": "assigns", "loop_assigns": "loop assigns", "loop_variant": "loop variant", "variant": "decreases"}
@@ -20,11 +21,11 @@ def files_of(root, function):
     """The proven files that define the function."""
     pattern = re.compile(r"^[A-Za-z][^\n;=]*\b%s\((?:[^;{]|\n)*\n?\{" % re.escape(function), re.M)
     reached = []
-    for file in prove.FILES:
+    for file in proven_files.FILES:
         text = open(os.path.join(root, file)).read()
         folder = os.path.dirname(file)
         headers = [os.path.join(d, h) for h in re.findall(r'#include "(.*?)"', text)
-                   for d in (folder, *prove.SOURCES) if os.path.exists(os.path.join(root, d, h))]
+                   for d in (folder, *proven_files.SOURCES) if os.path.exists(os.path.join(root, d, h))]
         if any(pattern.search(open(os.path.join(root, f)).read()) for f in [file, *headers]):
             reached.append(file)
     return reached
@@ -32,8 +33,8 @@ def files_of(root, function):
 
 def printed(root, file):
     """What Frama-C prints of the file, with the assertions against run-time errors."""
-    run = prove.run(["frama-c", f"-cpp-extra-args={prove.cpp_arguments(file)}", "-warn-unsigned-overflow",
-                     "-warn-unsigned-downcast", "-warn-signed-downcast", "-rte", file, "-then", "-print"],
+    run = proven_files.run(["frama-c", f"-cpp-extra-args={proven_files.cpp_arguments(file)}", "-warn-unsigned-overflow",
+                            "-warn-unsigned-downcast", "-warn-signed-downcast", "-rte", file, "-then", "-print"],
                     cwd=root, env=dict(os.environ, PWD=root))
     return run.stdout
 
@@ -77,29 +78,29 @@ def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("function")
     ap.add_argument("--seconds", type=int, default=5)
-    ap.add_argument("--build", default=os.path.join(prove.ROOT, "build", "wp"))
+    ap.add_argument("--build", default=os.path.join(proven_files.ROOT, "build", "wp"))
     arg = ap.parse_args()
-    files = files_of(prove.ROOT, arg.function)
-    keys = [k.split()[0] for d in prove.FOLDERS for part in ("goals", "open", "outside")
-            for k in prove.expectation(d)[part] if k.split()[1] == arg.function]
+    files = files_of(proven_files.ROOT, arg.function)
+    keys = [k.split()[0] for d in proven_files.FOLDERS for part in ("goals", "open", "outside")
+            for k in proven_files.expectation(d)[part] if k.split()[1] == arg.function]
     files = [f for f in files if f in keys] or files[:1]
     if not files:
-        sys.exit(f"prove: no proven file defines {arg.function}; files: {' '.join(prove.FILES)}")
+        sys.exit(f"prove: no proven file defines {arg.function}; files: {' '.join(proven_files.FILES)}")
     lines, same = prove.versions()
     if not same:
         sys.exit("\n".join(lines))
     os.makedirs(arg.build, exist_ok=True)
     file, begin = files[0], time.time()
-    total, valid, failed, bad = prove.wp(prove.ROOT, file, arg.function, arg.build, arg.seconds, os.cpu_count(),
+    total, valid, failed, bad = prove.wp(proven_files.ROOT, file, arg.function, arg.build, arg.seconds, os.cpu_count(),
                                          prove.NO_CACHE)
-    text = printed(prove.ROOT, file) if failed else ""
+    text = printed(proven_files.ROOT, file) if failed else ""
     for line in bad:
         print(line)
     for goal in failed:
         part = re.search(r"_(established|preserved)$|_(established|preserved)_part", goal)
         note = f" ({part[1] or part[2]})" if part else ""
         print(f"open: {goal}{note}\n  {clause(text, arg.function, goal) or '(see WP: -wp-print)'}")
-    expected = prove.expectation(file.split("/")[0])["goals"].get(f"{file} {arg.function}")
+    expected = proven_files.expectation(file.split("/")[0])["goals"].get(f"{file} {arg.function}")
     print(f"{file} {arg.function}: {valid}/{total} goals in {time.time() - begin:.0f} s"
           + ("" if expected in (None, total) else f"; expected.json says {expected}"))
     sys.exit(0 if total and valid == total and not bad else 1)

@@ -8,12 +8,12 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
 import planting  # noqa: E402
-import prove  # noqa: E402
+import proven_files  # noqa: E402
 
 
 class Wp(planting.Planter):
     def prepare(self, root):
-        for folder in ("proofs/wp", *prove.SOURCES):
+        for folder in ("proofs/wp", *proven_files.SOURCES):
             shutil.copytree(os.path.join(planting.TOP, folder), os.path.join(root, folder))
 
     def judge(self, judge, root):

@@ -14,8 +14,9 @@ import shutil
 import sys
 
 import prove
+import proven_files
 
-sys.path.insert(0, os.path.join(prove.ROOT, "tools"))
+sys.path.insert(0, os.path.join(proven_files.ROOT, "tools"))
 import planting  # noqa: E402
 
 FIRST_TRY = 4  # seconds of CPU time for a prover and goal: enough for most, and each bug has to wait for it
@@ -26,7 +27,7 @@ class Proofs(planting.Planter):
     fresh = True  # the cache is a function's own
 
     def __init__(self):
-        goals = [key.split() for folder in prove.FOLDERS for key in prove.expectation(folder)["goals"]]
+        goals = [key.split() for folder in proven_files.FOLDERS for key in proven_files.expectation(folder)["goals"]]
         self.unit_of = {function: unit for unit, function in goals}
 
     def options(self, parser):
@@ -40,12 +41,12 @@ class Proofs(planting.Planter):
         return [[bug for bug in bugs if bug.judge == function] for function in functions]
 
     def controls(self, _):
-        prove.configure(os.path.join(prove.ROOT, "build", "wp"))
+        prove.configure(os.path.join(proven_files.ROOT, "build", "wp"))
         return []  # each bug has one
 
     def prepare(self, root):
-        for folder in prove.SOURCES:
-            shutil.copytree(os.path.join(prove.ROOT, folder), os.path.join(root, folder))
+        for folder in proven_files.SOURCES:
+            shutil.copytree(os.path.join(proven_files.ROOT, folder), os.path.join(root, folder))
 
     def scope(self, bug, text):
         body = re.search(r"^[A-Za-z][^\n;]*\b" + bug.judge + r"\((?:[^;{]|\n)*\n\{\n(?:.*\n)*?\}\n", text, re.M)

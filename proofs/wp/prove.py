@@ -15,29 +15,13 @@ counts the questions of --smoke;
 a function without requires, loop, branch and call has none. Nothing is taken from an earlier run, but
 for the choice of --part: proven.json has a digest of each file as Frama-C read it when all of it was
 proven. frama-c's exit status means nothing: its JSON report is read."""
-import argparse, concurrent.futures, functools, hashlib, json, math, os, pathlib, random, re, shutil, signal
+import argparse, concurrent.futures, functools, hashlib, json, math, os, random, re, shutil, signal
 import subprocess, sys, tempfile, time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-WP = os.path.dirname(os.path.abspath(__file__))
-FILES = ["ref/wp/ggm.c", "ref/wp/codec.c", "ref/node.c", "ref/core.c", "ref/codec.c", "opt/slots/wp/bitmap.c",
-         "opt/slots/wp/slots.c", "opt/packed/wp/tiles.c", "opt/slots/bitmap.c", "opt/slots/store.c",
-         "opt/slots/levels.c", "opt/walk.c", "opt/core.c", "opt/packed/tiles.c", "opt/packed/wp/index.c",
-         "opt/packed/sets/wp/range.c", "opt/packed/wp/core.c", "opt/packed/sets/wp/set.c", "opt/packed/index.c",
-         "opt/packed/draft/draft.c", "opt/packed/draft/rewrite.c", "opt/packed/fit.c", "opt/packed/draft/splice.c",
-         "opt/packed/sets/rewrite.c", "opt/packed/sets/range.c", "opt/packed/core.c", "opt/packed/core_range.c",
-         "opt/packed/load.c", "opt/packed/read.c", "opt/packed/draft/rewrite_set.c", "opt/packed/sets/set.c",
-         "opt/packed/sets/runs.c", "opt/packed/sets/splice_runs.c", "opt/packed/sets/batch.c"]
-FOLDERS = ["ref", "opt"]
-SOURCES = ["include", "prg", *FOLDERS]  # all that the proofs read
-INCLUDES = ["-I" + folder for folder in SOURCES]
-LEMMAS = "(facts)"
-# What follows from the facts is proven from them, in node.c and store.c; the facts themselves from
-# the definitions, in wp/: unfolding a recursive definition would keep the provers from the former.
-FROM_FACTS = ["inv_same", "covered_same"]
-# The vocabularies of opt with facts, all of them above their lemmas, and where these facts are proven.
-OPT_FACTS = {"opt/slots/wp/bitmap.c": "opt/slots/bitmap.acsl", "opt/packed/wp/tiles.c": "opt/packed/tiles.acsl",
-             "opt/packed/wp/index.c": "opt/packed/index.acsl"}
+import assumptions
+from proven_files import (FILES, FOLDERS, FROM_FACTS, INCLUDES, LEMMAS, OPT_FACTS, ROOT, WP, cpp_arguments,
+                          expectation, has_lemmas, opt_facts, run)
+
 NO_CACHE = ("-wp-cache", "none")
 WHY3_DATA, WHY3_LIB = "/usr/share/why3", "/usr/lib/ocaml/why3"
 COMMANDS = {  # prover: its driver and its command; the one that proves most comes first
@@ -69,10 +53,6 @@ BATCH = 400  # goals in one run of Frama-C: fewer runs parse less, more keep all
 CHECKS = ["-warn-unsigned-overflow", "-warn-unsigned-downcast", "-warn-signed-downcast", "-wp-rte"]
 SMOKE, SMOKE_UPDATE = 2, 4  # a smoke test's seconds; the more to write counts, lest one passes by the load alone
 PATIENCE = 20  # times the CPU time may pass on the clock, then WP gives the prover up
-
-
-def run(cmd, **kw):
-    return subprocess.run(cmd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **kw)
 
 
 WANTED = (("frama-c -version", "25.0"), ("why3 --version", "version 1.5.1"), ("z3 -version", "version 4.8.12"),
@@ -150,12 +130,6 @@ def provers(build, seconds, few=True):
     os.replace(f.name, conf)
     # half of Frama-C's time here would be its garbage collector's, with OCaml's small heap
     return dict(os.environ, WHY3CONFIG=conf, OCAMLRUNPARAM="s=8M,o=400")
-
-
-def expectation(folder):
-    path = os.path.join(ROOT, folder, "wp", "expected.json")
-    found = json.load(open(path)) if os.path.exists(path) else {}
-    return {"goals": {}, "open": {}, "outside": {}, "split": [], "hints": {}, "smoke": {}, **found}
 
 
 def is_split(key):
@@ -256,37 +230,6 @@ def functions(root, file, build):
         sys.exit(cc.stdout)
     found = re.findall(r" [tT] (\w+)$", run(["nm", "-p", obj]).stdout, re.M)
     return ([LEMMAS] if has_lemmas(file) else []) + found
-
-
-def has_lemmas(file):
-    """Whether the lemmas of a file, or some of them, are proven there."""
-    return (file in ("ref/node.c", "opt/slots/store.c", "opt/packed/index.c", "opt/packed/draft/draft.c",
-                    "opt/packed/draft/splice.c", "opt/packed/sets/range.c", "opt/packed/draft/rewrite_set.c",
-                    "opt/packed/sets/set.c", "opt/packed/sets/runs.c", "opt/packed/sets/splice_runs.c")
-            or "/wp/" in file and file not in ("opt/slots/wp/slots.c", "opt/packed/sets/wp/range.c",
-                                               "opt/packed/wp/core.c", "opt/packed/sets/wp/set.c"))
-
-
-def lemmas_of(root, file):
-    """Which lemmas that the file sees are proven there: a function of the name."""
-    if file in OPT_FACTS:
-        return opt_facts(root, file).__contains__
-    return lambda name: "/wp/" not in file or name not in FROM_FACTS
-
-
-def cpp_arguments(file):
-    """What Frama-C's preprocessor is given.  -CC: a macro keeps its annotations."""
-    return " ".join(["-CC", *INCLUDES]) + (" -DGGM_DEFINITIONS" if "/wp/" in file else "")
-
-
-def opt_facts(root, file):
-    """The facts of opt that file proves, and the lemmas about the definitions by which they are proven."""
-    text = open(os.path.join(root, OPT_FACTS[file])).read()
-    for path in map(str, pathlib.Path(root, "opt").rglob("*.acsl")):
-        if os.path.relpath(path, root) not in OPT_FACTS.values() and "FACT " in open(path).read():
-            sys.exit(f"prove: {path}: facts stand in {' and '.join(OPT_FACTS.values())}, where they are proven")
-    definitions = re.search(r"#ifdef GGM_DEFINITIONS\n(.*?)#else", text, re.S)[1]
-    return re.findall(r"\blemma (\w+)", definitions) + re.findall(r"\bFACT (\w+)", text)
 
 
 def report_of(build, file, function):
@@ -562,7 +505,6 @@ def main():
         sys.exit(0 if t and v == t and not bad else 1)
     texts = {}
     if not arg.function:
-        import assumptions  # imports this file
         try:
             read = assumptions.read(ROOT, FILES)
             texts = digests(read)

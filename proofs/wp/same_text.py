@@ -25,9 +25,9 @@ import shlex
 import subprocess
 import sys
 
-import prove
+import proven_files
 
-sys.path.append(os.path.join(prove.ROOT, "proofs", "tools"))
+sys.path.append(os.path.join(proven_files.ROOT, "proofs", "tools"))
 import keccak  # noqa: E402
 import vectors  # noqa: E402
 
@@ -36,8 +36,8 @@ PLATFORM = os.path.join("proofs", "wp", "platform.c")
 ONE_FILE = os.path.join("build", "amalgamation", "pprf.c")
 ALL = "(all of it)"
 TRANSLATED = {"prg/keccak.c": keccak, "prg/aes.c": keccak, "prg/sha256.c": keccak, "prg/aes_instructions.c": vectors}
-PROVEN = [file for file in prove.FILES if "/wp/" not in file]
-WIDE = {folder: os.path.join(folder, "wide.c") for folder in prove.FOLDERS}
+PROVEN = [file for file in proven_files.FILES if "/wp/" not in file]
+WIDE = {folder: os.path.join(folder, "wide.c") for folder in proven_files.FOLDERS}
 # Of the compiler's flags: those of which the text or the platform's check shows the effect, and those without one on
 # what C means.
 TEXT_FLAGS = r"-[DUI].*|-std=c11|-pthread"
@@ -198,7 +198,7 @@ def preprocessor(words):
 
 def no_line(root):
     """#line would let a file's text pass for a system header's."""
-    for folder in prove.SOURCES:
+    for folder in proven_files.SOURCES:
         for path, _, names in os.walk(os.path.join(root, folder)):
             for name in names:
                 if name.endswith((".c", ".h", ".acsl")):
@@ -210,12 +210,13 @@ def no_line(root):
 
 def read_by_frama_c(root, units=tuple(PROVEN)):
     """{proven file: {file: its tokens}}, from the commands that Frama-C says it preprocesses with."""
-    platform = prove.run(["frama-c", "-c11", PLATFORM], cwd=root, env=dict(os.environ, PWD=root))
+    platform = proven_files.run(["frama-c", "-c11", PLATFORM], cwd=root, env=dict(os.environ, PWD=root))
     if platform.returncode:
         raise Refused(f"{PLATFORM}: not what Frama-C takes for granted: {platform.stdout[-1000:]}")
     # -dD would add the definitions
-    out = prove.run(["frama-c", "-print-cpp-commands", f"-cpp-extra-args={prove.cpp_arguments(units[0])}", *units],
-                    cwd=root, env=dict(os.environ, PWD=root)).stdout
+    extra = "-cpp-extra-args=" + proven_files.cpp_arguments(units[0])
+    out = proven_files.run(["frama-c", "-print-cpp-commands", extra, *units],
+                           cwd=root, env=dict(os.environ, PWD=root)).stdout
     found = {}
     for line in re.findall(r"^ +(\S.* -o .*)", out, re.M):
         words = [word for word in shlex.split(line) if word != "-dD"]
@@ -441,7 +442,7 @@ def translated(root):
 
 
 def main():
-    root, (what, *files) = prove.ROOT, sys.argv[1:] or [""]
+    root, (what, *files) = proven_files.ROOT, sys.argv[1:] or [""]
     if what == "--translated" and not files:
         translated(root)
         print(f"same text: the compiler and the translators to Coq read the same of {', '.join(TRANSLATED)}")

@@ -13,7 +13,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "tools")]
 import assumptions  # noqa: E402
-import prove  # noqa: E402
+import proven_files  # noqa: E402
 
 INCLUDE = '#include "core.h"\n'
 WALK = '#include "walk.h"\n'
@@ -61,7 +61,7 @@ PLANTED = [
      WALK + "/*@ predicate bytes_unchanged{L1,L2}(uint8_t *p, integer n) = \\true; */\n", ["opt/core.c"],
      "has another definition"),
     ("a_seed_that_forgets_a_half", "prg/ggm.acsl", "seed_from_words(v.lo, v.hi)",
-     "seed_from_words(v.lo, 0)", prove.FILES, "seed_from_words(v.lo, 0)"),
+     "seed_from_words(v.lo, 0)", proven_files.FILES, "seed_from_words(v.lo, 0)"),
     ("a_weaker_contract_of_the_api", "opt/core.c", "is_punctured{Pre}(&key->store.punctured, x) || first <= x <= last;",
      "is_punctured{Pre}(&key->store.punctured, x) || x <= last;", ["opt/core.c"], "-  ensures leaves"),
     ("a_contract_under_a_condition_that_is_never_met", "opt/core.c", "/*@ requires key: key == \\null ||",
@@ -129,7 +129,7 @@ PLANTED = [
     ("a_requirement_of_the_root", "opt/core.c", "/*@ requires key: key == \\null ||",
      "/*@ requires root: root == seed_from_words(0, 0);\n    requires key: key == \\null ||", ["opt/core.c"],
      "+  requires root"),
-    ("a_weaker_invariant", "opt/store.acsl", "opened(s)", "\\true", prove.FILES,
+    ("a_weaker_invariant", "opt/store.acsl", "opened(s)", "\\true", proven_files.FILES,
      "-definition predicate slots_hold_key"),
 ]
 
@@ -138,8 +138,8 @@ def wrong_count():
     """A function with another number of goals than expected fails, and the file stays as it is; --update
     writes the number."""
     with tempfile.TemporaryDirectory() as tmp:
-        for folder in (*prove.SOURCES, "proofs/wp"):
-            shutil.copytree(os.path.join(prove.ROOT, folder), os.path.join(tmp, folder), dirs_exist_ok=True)
+        for folder in (*proven_files.SOURCES, "proofs/wp"):
+            shutil.copytree(os.path.join(proven_files.ROOT, folder), os.path.join(tmp, folder), dirs_exist_ok=True)
         path = os.path.join(tmp, "ref/wp/expected.json")
         with open(path, encoding="utf-8") as f:
             right = f.read()
@@ -163,7 +163,7 @@ def wrong_count():
 
 def main():
     print(f"1..{len(PLANTED) + 3}", flush=True)
-    files = assumptions.read(prove.ROOT, prove.FILES)
+    files = assumptions.read(proven_files.ROOT, proven_files.FILES)
     number, failed = 0, False
 
     def report(good, name, lines):
@@ -174,13 +174,13 @@ def main():
             print("".join(f"# {line}\n" for line in lines), end="", flush=True)
 
     try:
-        report(True, "what_stands_is_accepted: " + assumptions.run(prove.ROOT, files), [])
+        report(True, "what_stands_is_accepted: " + assumptions.run(proven_files.ROOT, files), [])
     except assumptions.Refused as why:
         report(False, "what_stands_is_accepted", str(why).splitlines())
     for name, file, old, new, seen, wanted in PLANTED:
         with tempfile.TemporaryDirectory() as tmp:
-            for folder in (*prove.SOURCES, "proofs/wp"):
-                shutil.copytree(os.path.join(prove.ROOT, folder), os.path.join(tmp, folder))
+            for folder in (*proven_files.SOURCES, "proofs/wp"):
+                shutil.copytree(os.path.join(proven_files.ROOT, folder), os.path.join(tmp, folder))
             path = os.path.join(tmp, file)
             text = open(path, encoding="utf-8").read()
             changes = old if isinstance(old, list) else [(old, new)]

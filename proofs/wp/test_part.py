@@ -12,6 +12,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import assumptions  # noqa: E402
 import prove  # noqa: E402
+import proven_files  # noqa: E402
 
 UNITS = [(file, name) for file in ("a.c", "b.c") for name in "abcdefghij"]
 GOALS = {" ".join(unit): 1 + k for k, unit in enumerate(UNITS)}
@@ -52,8 +53,8 @@ def another_text(old, new):
     found = []
     for change in (False, True):
         with tempfile.TemporaryDirectory() as tmp:
-            for folder in (*prove.SOURCES, "proofs/wp"):
-                shutil.copytree(os.path.join(prove.ROOT, folder), os.path.join(tmp, folder), dirs_exist_ok=True)
+            for folder in (*proven_files.SOURCES, "proofs/wp"):
+                shutil.copytree(os.path.join(proven_files.ROOT, folder), os.path.join(tmp, folder), dirs_exist_ok=True)
             path = os.path.join(tmp, "prg/prg.h")
             with open(path, encoding="utf-8") as f:
                 text = f.read()
@@ -78,8 +79,8 @@ def words_that_frama_c_does_not_read_are_the_same_text():
 def what_no_run_proved_is_not_recorded():
     with tempfile.TemporaryDirectory() as tmp:
         prove.RECORD, prove.PROVEN_HERE = os.path.join(tmp, "record"), os.path.join(tmp, "here")
-        texts = {file: "now " + file for file in prove.FILES}
-        first, *others = prove.FILES
+        texts = {file: "now " + file for file in proven_files.FILES}
+        first, *others = proven_files.FILES
         for path, found in ((prove.RECORD, {**texts, first: "earlier"}), (prove.PROVEN_HERE, {})):
             with open(path, "w", encoding="utf-8") as f:
                 json.dump(found, f)

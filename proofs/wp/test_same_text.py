@@ -10,7 +10,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import prove  # noqa: E402
+import proven_files  # noqa: E402
 import same_text  # noqa: E402
 
 CORE = '#include "core.h"\n'
@@ -108,8 +108,8 @@ class Tree:
 
     def __init__(self, root):
         self.root = root
-        for name in os.listdir(prove.ROOT):
-            path = os.path.join(prove.ROOT, name)
+        for name in os.listdir(proven_files.ROOT):
+            path = os.path.join(proven_files.ROOT, name)
             if name not in ("build", ".git"):
                 (shutil.copytree if os.path.isdir(path) else shutil.copy2)(path, os.path.join(root, name))
 
