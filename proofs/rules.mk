@@ -145,15 +145,15 @@ $(ORACLE)/model.ml: proofs/oracle/Extract.v spec/model/Ggm.v proofs/model/Execut
 	@$(MAKE) --no-print-directory -C $(COQ) -f Makefile.coq proofs/model/Executable.vo
 	@mkdir -p $(@D)
 	@cp -p $< $(@D)/
-	@cd $(@D) && coqc -q -w none -Q $(CURDIR)/$(COQ)/spec Pprf.spec \
-	  -Q $(CURDIR)/$(COQ)/proofs Pprf.proofs Extract.v
+	@cd $(@D) && coqc -q -w none -Q "$(CURDIR)/$(COQ)/spec" Pprf.spec \
+	  -Q "$(CURDIR)/$(COQ)/proofs" Pprf.proofs Extract.v
 	@if grep -n 'Obj\.' $@; then echo "oracle: the extracted code uses Obj" >&2; exit 1; fi
 
 $(B)/oracle: $(ORACLE)/model.ml proofs/oracle/keccak.ml proofs/oracle/aes.ml proofs/oracle/sha256.ml \
     proofs/oracle/main.ml
 	@cp -p $(filter-out %/model.ml,$^) $(ORACLE)/
 	cd $(ORACLE) && ocamlfind ocamlopt -O3 -unsafe -inline 200 -w +a-4-9-32..70 \
-	  model.mli model.ml keccak.ml aes.ml sha256.ml main.ml -o $(CURDIR)/$@
+	  model.mli model.ml keccak.ml aes.ml sha256.ml main.ml -o "$(CURDIR)/$@"
 
 test-oracle: $(B)/oracle ## compare the oracle with a model in Python
 	@$(TAP) proofs/oracle/test_oracle.py

@@ -103,12 +103,13 @@ def context_here():
 
 
 def asks(name, limit, few):
-    """A prover's command, for so many seconds; with few, about few of a goal's assertions first."""
+    """A prover's command, for so many seconds; with few, about few of a goal's assertions first.  Why3 takes it
+    apart at spaces and quotes, so context.c's program is named without the folder that it stands in."""
     command = COMMANDS[name][1]
     if not few:
         return command
     first = command.removesuffix(" %f") + " " + FEW_OPTIONS.get(name, "")
-    return f"{context_here()} {FEW_MS * limit} {first.strip()} -- {command}"
+    return f"{os.path.basename(context_here())} {FEW_MS * limit} {first.strip()} -- {command}"
 
 
 def provers(build, seconds, few=True):
@@ -128,8 +129,9 @@ def provers(build, seconds, few=True):
                         f'editor = ""\nin_place = false\ninteractive = false\n'
                         f'shortcut = "{prover.lower()}{alternative}"\n')
     os.replace(f.name, conf)
+    path = os.path.dirname(context_here()) + os.pathsep + os.environ["PATH"]
     # half of Frama-C's time here would be its garbage collector's, with OCaml's small heap
-    return dict(os.environ, WHY3CONFIG=conf, OCAMLRUNPARAM="s=8M,o=400")
+    return dict(os.environ, PATH=path, WHY3CONFIG=conf, OCAMLRUNPARAM="s=8M,o=400")
 
 
 def is_split(key):

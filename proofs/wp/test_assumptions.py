@@ -136,8 +136,8 @@ PLANTED = [
 
 def wrong_count():
     """A function with another number of goals than expected fails, and the file stays as it is; --update
-    writes the number."""
-    with tempfile.TemporaryDirectory() as tmp:
+    writes the number.  In a folder of a name that Why3 would take apart."""
+    with tempfile.TemporaryDirectory(prefix="it's a tree ") as tmp:
         for folder in (*proven_files.SOURCES, "proofs/wp"):
             shutil.copytree(os.path.join(proven_files.ROOT, folder), os.path.join(tmp, folder), dirs_exist_ok=True)
         path = os.path.join(tmp, "ref/wp/expected.json")
