@@ -123,8 +123,8 @@ OPT_SRC := opt/slots/bitmap.c opt/slots/pages.c opt/slots/levels.c opt/packed/ar
 # each implementation without its PRG
 REF_ALL := $(REF_SRC) $(COMMON_SRC)
 OPT_ALL := $(OPT_SRC) $(COMMON_SRC)
-CLI_SRC := cli/main.c cli/command.c cli/options.c cli/message.c cli/cli.c cli/setup.c cli/key.c cli/keyfile.c \
-  cli/replace.c cli/simulate.c
+CLI_SRC := cli/main.c cli/command.c cli/options.c cli/message.c cli/cli.c cli/setup.c cli/key.c cli/leftovers.c \
+  cli/keyfile.c cli/replace.c cli/simulate.c
 TLS_SRC := tls/tickets/pool.c tls/tickets/backend.c tls/tickets/tickets.c tls/openssl/clients.c tls/openssl/attach.c
 FLEET_SRC := tls/fleet/target.c tls/fleet/wire.c tls/fleet/fleet.c valkey/chain.c # of libpprf_tls too
 

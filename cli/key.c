@@ -8,6 +8,8 @@
 
 #include "cli.h"
 #include "keyfile.h"
+#include "leftovers.h"
+#include "replace.h"
 
 /* ---- shared by all three ---- */
 

@@ -11,20 +11,7 @@
 
 #include "cli.h"
 #include "common/options.h"
-
-bool keyfile_lock(int fd, int how)
-{
-  int r;
-  do
-    r = flock(fd, how);
-  while (r != 0 && errno == EINTR);
-  return r == 0;
-}
-
-bool keyfile_same(const struct stat *a, const struct stat *b)
-{
-  return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
+#include "leftovers.h"
 
 int keyfile_directory(char *path, const char **base, int flags)
 {

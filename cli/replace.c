@@ -9,7 +9,8 @@
  * So a kill loses neither the key nor a puncture, and the next writer finds whatever it leaves.  A
  * step that the file system or a container's system call filter does not support is replaced by
  * another.  Support is probed on the new file, so a probe cannot harm the old one. */
-#include <dirent.h>
+#include "replace.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -26,7 +27,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "keyfile.h"
+#include "leftovers.h"
 
 /* Missing in some libc headers. */
 #ifndef RENAME_EXCHANGE
@@ -41,119 +42,6 @@
 #define ACL "system.posix_acl_access"
 
 enum { STATUS_EXISTS = -1 }; /* of create_once: the name is taken (not reported) */
-
-/* ---- erasing ---- */
-
-/* Overwrite a whole file on disk; false with errno set. */
-static bool overwrite(int fd)
-{
-  static const uint8_t zero[1 << 14];
-  struct stat s;
-  if (fstat(fd, &s) != 0)
-    return false;
-  int err = 0;
-  for (off_t at = 0; err == 0 && at < s.st_size;) {
-    off_t left = s.st_size - at;
-    ssize_t n = pwrite(fd, zero, left < (off_t)sizeof zero ? (size_t)left : sizeof zero, at);
-    if (n >= 0)
-      at += n;
-    else if (errno != EINTR)
-      err = errno;
-  }
-  bool synced = fsync(fd) == 0; /* sync what was written, even after an error */
-  if (err != 0)
-    errno = err;
-  return err == 0 && synced;
-}
-
-bool keyfile_reserved(const char *path)
-{
-  const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
-  return strlen(name) == 26 && strncmp(name, ".pprf-", 6) == 0 &&
-         strspn(name + 6, "0123456789abcdef") == 16 && strcmp(name + 22, ".tmp") == 0;
-}
-
-/* FUSE gives this name to an open file that loses its own; a crash leaves it behind. */
-static bool is_hidden(const char *name)
-{
-  return strncmp(name, ".fuse_hidden", 12) == 0;
-}
-
-static bool begins_as_key(int fd)
-{
-  char start[7];
-  return pread(fd, start, sizeof start, 0) == sizeof start &&
-         memcmp(start, "PPRFKEY", sizeof start) == 0;
-}
-
-/* Open and lock a file that no running command holds.
- * @return -1 if there is none or it is not ours; -2 if it cannot be opened. */
-static int open_abandoned(int dir, const char *name, const struct stat *key, bool erase,
-                          struct stat *s)
-{
-  struct stat named;
-  if (fstatat(dir, name, s, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(s->st_mode) ||
-      (s->st_uid != geteuid() && (key == NULL || s->st_uid != key->st_uid)))
-    return -1;
-  int fd = openat(dir, name, (erase ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (fd < 0)
-    return errno == ENOENT ? -1 : -2;
-  /* a second name of the key itself is not abandoned: we hold its lock */
-  if (fstat(fd, s) == 0 && S_ISREG(s->st_mode) &&
-      ((key != NULL && keyfile_same(s, key)) ||
-       keyfile_lock(fd, (erase ? LOCK_EX : LOCK_SH) | LOCK_NB)) &&
-      (!is_hidden(name) || begins_as_key(fd)) && fstat(fd, s) == 0 &&
-      fstatat(dir, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && keyfile_same(s, &named))
-    return fd;
-  (void)close(fd);
-  return -1;
-}
-
-/* Only unlink a file that has another name: it may be the key itself. */
-static bool erase_abandoned(int dir, const char *name, int fd, const struct stat *s)
-{
-  return (s->st_nlink > 1 || overwrite(fd)) && unlinkat(dir, name, 0) == 0;
-}
-
-/* Handle one file with a temporary name; *synced: the directory is synced. */
-static void sweep_one(int dir, const char *path, const char *name, const struct stat *key,
-                      bool erase, bool *synced)
-{
-  struct stat s;
-  int fd = open_abandoned(dir, name, key, erase, &s);
-  if (fd == -1)
-    return;
-  if (!erase) {
-    warn("%s: a killed command left an older key beside it, %s; the next punct or setup erases it",
-         path, name);
-  } else {
-    /* Sync first: after a crash the key's name must not lead to the file that is wiped here. */
-    *synced = *synced || (fd >= 0 && fsync(dir) == 0);
-    if (!*synced || fd < 0 || !erase_abandoned(dir, name, fd, &s))
-      warn("%s: a killed command left a key beside it, %s, which cannot be erased: %s", path, name,
-           strerror(errno));
-  }
-  if (fd >= 0)
-    (void)close(fd);
-}
-
-void keyfile_sweep(int dir, const char *path, const struct stat *key, bool erase)
-{
-  int list = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR *d = list < 0 ? NULL : fdopendir(list);
-  bool synced = false;
-  if (d == NULL) {
-    if (list >= 0)
-      (void)close(list);
-    return; /* the directory is not readable */
-  }
-  for (struct dirent *e; (e = readdir(d)) != NULL;)
-    if (keyfile_reserved(e->d_name) || is_hidden(e->d_name))
-      sweep_one(dir, path, e->d_name, key, erase, &synced);
-  (void)closedir(d);
-  if (synced)
-    (void)fsync(dir); /* a name that reappears after a crash has overwritten bytes */
-}
 
 /* ---- file systems that keep old bytes ---- */
 
@@ -266,7 +154,7 @@ static bool temporary_name(struct temporary *t)
 /* Remove a new file.  Overwrite its bytes first: they are a key. */
 static void temporary_abandon(struct temporary *t, const char *path)
 {
-  if (!overwrite(t->fd) && t->name[0] != '\0')
+  if (!keyfile_overwrite(t->fd) && t->name[0] != '\0')
     warn("%s: a new key remains beside it, %s, until a punct or setup can erase it: %s", path,
          t->name, strerror(errno));
   else if (t->name[0] != '\0' && unlinkat(t->dir, t->name, 0) != 0)
@@ -457,7 +345,7 @@ static void wipe_old(const struct keyfile *f, const char *name, uintmax_t elsewh
   if (elsewhere > 0) {
     warn("%s: the old key still has %ju hard link%s elsewhere", f->path, elsewhere,
          elsewhere == 1 ? "" : "s");
-  } else if (!overwrite(f->fd)) {
+  } else if (!keyfile_overwrite(f->fd)) {
     warn("%s: the old key's bytes are not overwritten: %s%s%s", f->path, strerror(errno),
          own ? "; they stay in " : "", name);
     return;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "keyfile.h"
+#include "replace.h"
 
 enum { SALT_OPTION = 256 };
 

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "keyfile.h"
+#include "common/options.h"
 #include "impls/list.h"
 #include "impls/random.h"
-#include "common/options.h"
+#include "leftovers.h"
 #include "prg.h"
 
 /* opt's pprf_memory_bytes looks at each page of a key.  Up to depth 20, sample it after every
