@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Links the names in the documents to the files they stand in; run it when files have moved.
+"""Links the names in the documents to the files that define them; run it when files have moved.
 
 Usage: links.py           rewrites the tables of the documents below, and the text of docs/soundness/
-       links.py --check   says what it would change, and exits 1 if there is anything
+       links.py --check   prints what it would change, and exits 1 if there is anything
 
-A `name` is a file, a Coq theorem, a C function with its contract, or a test.  Left as its author wrote it: a
-name that stands in no file, or in several without a preference, and a plain word such as `free`, which other
-programs have too."""
+A `name` is a file, a Coq theorem, a C function with its contract, or a test.  A name is not linked if no file
+or several files define it without a preference, if it means one thing in Coq and another in ACSL, if it is a C
+type, or if it is a plain word such as `free`, which other programs have too."""
 import os
 import pathlib
 import re
@@ -31,13 +31,14 @@ def texts(pattern, *folders):
 
 class Names:
     def __init__(self):
-        self.theorems, self.functions, self.tests = {}, {}, {}
+        self.theorems, self.functions, self.tests, self.logic = {}, {}, {}, set()
         for path, text in texts("**/*.v", "spec", "proofs").items():
             for name in re.findall(r"^\s*(?:Theorem|Lemma|Corollary|Definition|Fixpoint)\s+([\w']+)",
                                    text, re.M):
                 self.theorems.setdefault(name, path)
         sources = {**texts("**/*.h", *CODE), **texts("**/*.c", *CODE), **texts("**/*.acsl", *CODE)}
         for path, text in sources.items():
+            self.logic.update(re.findall(r"\b(?:logic \w+|predicate) \*?(\w+)\s*[({]", text))
             text = re.sub(r"__attribute__\(\((?:[^()]|\([^()]*\))*\)\)\s*", "", text)
             for m in re.finditer(r"^(?!#|return\b|\s|[/*])[^\n;=]*?\b(\w+)\(", text, re.M):
                 contract = text[:m.start()].rstrip().endswith("*/") and \
@@ -53,10 +54,16 @@ class Names:
                 for name in re.findall(r"\b(?:test_)?([a-z0-9]\w{8,})\b", text):
                     self.tests.setdefault(name, set()).add(path)
 
+    def ambiguous(self, name):
+        """A word of the contracts, which Coq may use for something else, or a C type."""
+        return name in self.logic or name.endswith("_t")
+
     def file_of(self, name):
         if re.fullmatch(r"[\w./-]+", name) and ("/" in name or "." in name):
             return name if (ROOT / name).exists() and not name.startswith("build/") else None
         if not re.fullmatch(r"[A-Za-z0-9_]+_[\w']+", name):  # a plain word is linked by hand, where it is meant
+            return None
+        if self.ambiguous(name):
             return None
         if name in self.theorems:
             return self.theorems[name]

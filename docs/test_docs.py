@@ -124,6 +124,10 @@ def tables_linked():
     ok(found.file_of("pprf_eval") and not found.file_of("free") and not found.file_of("encrypt"),
        "a word that other libraries have too is no link to ours")
     ok(found.file_of("opt_keccak_avx2_x4") == "prg/keccak.c", "a function with attributes is where it is defined")
+    bad = [f"{doc.name}: {name} in {path}" for doc in DOCS for name, path in LINK.findall(doc.read_text())
+           if found.ambiguous(name) and path.endswith((".v", ".h"))]
+    ok(found.ambiguous("cover_size") and found.ambiguous("uint64_t") and not found.ambiguous("cover_minimal")
+       and not bad, "no link for a C type, nor to Coq for a word of the contracts", *bad)
     # what of a line that a reader sees: no targets of links
     seen = lambda line: re.sub(r"\]\([^)]*\)|[|`\[]", " ", line).split()
     readme = (ROOT / "README.md").read_text()
