@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the extension around the library in one file, which make writes in libpprf's tree."""
+"""Builds the package around the amalgamated library, which make writes in libpprf's tree."""
 import os
 import re
 import shutil
@@ -15,7 +15,7 @@ EMBEDDED = os.path.join(HERE, "pprf", "_c")
 
 
 def embed():
-    """Have pprf.c and pprf.h in pprf/_c: a source distribution has them, libpprf's tree makes them."""
+    """Put pprf.c and pprf.h into pprf/_c; a source distribution already has them."""
     if os.path.exists(os.path.join(TREE, "packaging", "amalgamation", "rules.mk")):
         subprocess.check_call(["make", "-s", "-C", TREE, "amalgamation"])
         os.makedirs(EMBEDDED, exist_ok=True)
@@ -32,7 +32,7 @@ def version():
 
 
 class Modules(build_py):
-    """Without the one that only builds; MANIFEST.in has it in source distributions."""
+    """Leaves _build.py out of wheels; MANIFEST.in adds it to source distributions."""
 
     def find_package_modules(self, package, package_dir):
         return [module for module in super().find_package_modules(package, package_dir) if module[1] != "_build"]
@@ -40,7 +40,7 @@ class Modules(build_py):
 
 embed()
 os.chdir(HERE)
-# an SPDX expression; setuptools before 77 knows one by its older name
+# an SPDX expression, whose field has another name before setuptools 77
 LICENCE = "license_expression" if int(setuptools.__version__.split(".")[0]) >= 77 else "license"
 setup(version=version(), **{LICENCE: "Apache-2.0"}, cmdclass={"build_py": Modules},
       cffi_modules=["pprf/_build.py:ffibuilder"],

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# TAP: the wheel is built, installed into a directory of its own, and tested there.  Needs no network: without
-# the packages it is skipped, with the reason.
+# Builds the wheel, installs it into a directory of its own, and tests it there; prints TAP.  Needs no network.
+# Without the packages it is skipped, with the reason.
 # Environment: B, PYTHON; TWINE, a version of twine, which the registry has, to check what is published.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -16,13 +16,13 @@ if [ -z "$python" ]; then
   exit 0
 fi
 work=$B/python
-rm -rf "$work" bindings/python/build # of an older wheel
+rm -rf "$work" bindings/python/build # from an older wheel
 mkdir -p "$work"
 echo "# $("$python" --version), $("$python" -c 'import cffi; print("cffi", cffi.__version__)')"
 [ -n "${TWINE:-}" ] && echo 1..3 || echo 1..2
 dist=$work/dist
 pip() { timeout 300 "$python" -m pip "$@" >> "$work/log" 2>&1; }
-# as pip does it for a user: from the source distribution, outside the tree, with setuptools of the registry
+# like pip for a user: from the source distribution, outside the tree, with the registry's setuptools
 build() {
   (cd bindings/python && "$python" -c 'import sys; from setuptools import build_meta as b; b.build_sdist(sys.argv[1])' \
     "$dist") > "$work/log" 2>&1 || return 1
@@ -42,7 +42,7 @@ else
   exit 1
 fi
 status=0
-tree=$PWD # not the directory of the tests, which has the package without its extension
+tree=$PWD # not the tests' directory, which has the package without its extension
 (cd "$work" && PPRF_DIST=$dist PYTHONPATH=$work/site PYTHONDONTWRITEBYTECODE=1 exec "$python" -m pytest -q -rs \
   -p no:cacheprovider -c "$tree/bindings/python/pyproject.toml" --rootdir "$tree/bindings/python" \
   "$tree/bindings/python/tests") > "$work/log" 2>&1 || status=1

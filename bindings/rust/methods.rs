@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! For tests.  Rust has no reflection: a type's methods are read from the source, so that a test can ask for each.
 
-/// The names of the methods that users can call on a value of a type, those of traits too, in ascending order.
+/// The names of the methods that users can call on a value of a type, including trait methods, in
+/// ascending order.
 pub fn of(source: &str, name: &str) -> Vec<String> {
     let mut found = Vec::new();
     for item in syn::parse_file(source).unwrap().items {
@@ -22,7 +23,7 @@ pub fn of(source: &str, name: &str) -> Vec<String> {
     found
 }
 
-/// Whether the check holds in a child of fork.  It may not panic.
+/// Whether the check holds in a child of fork.  It must not panic.
 pub fn in_child(check: impl FnOnce() -> bool) -> bool {
     extern "C" {
         fn fork() -> i32;
@@ -41,7 +42,8 @@ pub fn in_child(check: impl FnOnce() -> bool) -> bool {
     }
 }
 
-/// That a type has no Clone, Copy or Default: of two that apply, the compiler cannot choose one.
+/// Compiles only if a type has no Clone, Copy or Default: if it had one, two candidates would be
+/// ambiguous.
 #[macro_export]
 macro_rules! has_none {
     ($type:ty, $($of:path),+) => {$(const _: fn() = || {

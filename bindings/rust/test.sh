@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# TAP: the Rust crates.  What cannot run here is skipped, with the reason.
+# Tests of the Rust crates, in TAP.  Tests that cannot run here are skipped, with the reason.
 # Environment: B.
 set -u
 cd "$(dirname "$0")" || exit 1
@@ -33,7 +33,7 @@ else
   n=$((n + 1))
   echo "ok $n - rustfmt changes nothing # SKIP no rustfmt"
 fi
-# pprf-sys/c is made, so git does not know it
+# pprf-sys/c is generated, so git does not list it
 published() {
   local crate
   cargo publish --workspace --dry-run --allow-dirty || return 1

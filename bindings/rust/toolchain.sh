@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash disable=SC2034,SC2154  # its variables are of those who read it
-# For tests in TAP, read by their shell in the folder of a Cargo.toml: the toolchain and the crates, or a plan that
-# skips all, with the reason.
-# In: log, a file.  Out: have, rustc's version; where, --offline if cargo has to be told.
+# shellcheck shell=bash disable=SC2034,SC2154  # variables are shared with the scripts that source this
+# Sourced by tests in the folder of a Cargo.toml: finds the toolchain and fetches the crates, or prints a TAP plan
+# that skips everything, with the reason.
+# In: log, a file.  Out: have, the version of rustc; where, --offline if there is no registry.
 export PATH=$PATH:${HOME:-/root}/.cargo/bin
 wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$(dirname "${BASH_SOURCE[0]}")/Cargo.toml")
 have=$(rustc --version 2> /dev/null | cut -d' ' -f2)
@@ -15,7 +15,7 @@ where=
 if ! timeout 90 cargo fetch > "$log" 2>&1; then
   where=--offline
   if ! cargo fetch --offline > "$log" 2>&1; then
-    echo "1..0 # SKIP the crates that Cargo.toml names are neither in cargo's cache nor to be had"
+    echo "1..0 # SKIP the crates of Cargo.toml are not in cargo's cache, and cannot be fetched"
     exit 0
   fi
 fi

@@ -9,11 +9,11 @@ nobody who reads the key afterwards can compute the lost one::
         token = key.eval(42)
         key.puncture(42)      # from now on key.eval(42) raises pprf.PuncturedError
 
-On an exception a key is as it was.  Threads may use one key: readers run side by side, without the
-interpreter's lock.  A key belongs to the process that made it: in a child of fork it raises ForkedError.
+An operation that raises leaves the key unchanged.  Threads may share a key: readers run side by side, without
+the interpreter's lock.  A key belongs to the process that made it: in a child of fork it raises ForkedError.
 
-The key itself is kept out of Python's memory and wiped.  Values are Python objects, which nobody wipes: who
-wants to wipe a value has it written into a bytearray (eval_into, eval_many with out) and overwrites that.
+The key itself is kept out of Python's memory and wiped.  Values are Python objects, which are not wiped: to wipe
+a value, write it into a bytearray (eval_into, eval_many with out) and overwrite that.
 """
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ __version__: str = _ffi.string(_lib.pprf_version()).decode()
 
 
 def _suites() -> dict[str, int]:
-    """The suites that the library knows, by name: their numbers are 1, 2, ..."""
+    """The library's suites by name; their numbers are 1, 2, ..."""
     numbers: dict[str, int] = {}
     while True:
         name = _lib.pprf_suite_name(len(numbers) + 1)
@@ -62,26 +62,24 @@ def _suites() -> dict[str, int]:
 _SUITE = _suites()
 _STORE: dict[str, int] = {"slots": _lib.PPRF_STORE_SLOTS, "packed": _lib.PPRF_STORE_PACKED}
 SUITES: tuple[str, ...] = tuple(_SUITE)
-"""What gives a node's seed its children's: "sha3-256", "sha3-256-salted", "aes-128", "mls-sha256"
-(docs/suites.md)."""
+"""The PRGs that derive child seeds: "sha3-256", "sha3-256-salted", "aes-128", "mls-sha256" (docs/suites.md)."""
 STORES: tuple[str, ...] = tuple(_STORE)
 """Where a key keeps its seeds: "slots", fastest where punctures are dense; "packed", small where they are few."""
 
 
 class Error(Exception):
-    """An operation that failed.  The key is as it was before the call."""
+    """An operation failed.  The key is unchanged."""
 
 
 class PuncturedError(Error, LookupError):
-    """The leaf was punctured.  `leaf` is the leaf, or the range if all its leaves were
-    punctured."""
+    """The leaf was punctured.  `leaf` is the leaf, or the range if all its leaves were punctured."""
 
     def __init__(self, leaf: Union[int, range]) -> None:
         self.leaf = leaf
         what = f"leaf {leaf} was" if isinstance(leaf, int) else f"all leaves of {leaf} were"
         super().__init__(f"{what} punctured before")
 
-    def __reduce__(self) -> Any:  # by default with the message, which is no leaf
+    def __reduce__(self) -> Any:  # the default would pass the message as the leaf
         return type(self), (self.leaf,)
 
 
@@ -101,8 +99,7 @@ class FormatError(Error, ValueError):
 
 
 class SuiteError(Error, ValueError):
-    """A suite that this library does not know, at set-up or in bytes exported by another
-    version."""
+    """A suite unknown to this library, at set-up or in bytes exported by another version."""
 
 
 class SaltError(Error, ValueError):
@@ -110,7 +107,7 @@ class SaltError(Error, ValueError):
 
 
 class ForkedError(Error, RuntimeError):
-    """The key belongs to the process that made it: this one is a child of it."""
+    """The key belongs to the process that made it, and this process is a child of that one."""
 
 
 class CryptoError(Error, RuntimeError):
@@ -149,7 +146,7 @@ def _is_numpy(value: object) -> bool:
 
 
 def _store(store: Optional[str]) -> int:
-    """The number of a store of STORES, or of none."""
+    """The number of a store of STORES; 0 for None."""
     if store is None:
         return 0
     if store not in _STORE:
@@ -162,12 +159,12 @@ class Key:
 
     Args:
         depth: tree levels below the root, 1 .. 63: the key has 2**depth leaves.
-        seed: the root's 16 bytes, 32 for "mls-sha256"; None: drawn from the system's random generator.
-        suite: one of SUITES: what gives a node's seed its children's; None: "sha3-256-salted" for a random seed,
+        seed: the root's 16 bytes, 32 for "mls-sha256"; None: random.
+        suite: one of SUITES, the PRG that derives child seeds; None: "sha3-256-salted" for a random seed,
             "sha3-256" for a given one.
-        salt: 16 bytes, which are public, for a suite that has a salt; None: drawn.  One salt serves one key.
-        store: one of STORES: where the seeds lie; None: packed, at depths 10 to 20 slots while the key is full.
-            The values are the same; "slots" goes up to depth 32.
+        salt: 16 public bytes, for a suite that has a salt; None: random.  Use each salt for one key only.
+        store: one of STORES, where the seeds are kept; None: packed, at depths 10 to 20 slots while the key has
+            many nodes.  The values are the same; "slots" goes up to depth 32.
     """
 
     __slots__ = ("_handle", "_depth", "_suite", "_bytes")
@@ -195,7 +192,7 @@ class Key:
         err = _ffi.new("int *")
         handle = _lib.handle_new(depth, root, 0 if suite is None else _SUITE[suite], drawn,
                                  number, err)
-        if err[0] == _lib.PPRF_ERR_RANGE:  # all else that it can mean is checked above
+        if err[0] == _lib.PPRF_ERR_RANGE:  # its other causes are checked above
             raise SaltError(f"the suite {suite or 'sha3-256'} has no salt")
         self._own(handle, err[0])
 
@@ -208,8 +205,8 @@ class Key:
 
     @classmethod
     def from_export(cls, data: Buffer, *, store: Optional[str] = None) -> Key:
-        """The key of bytes that export wrote, in a store as for Key: the bytes do not say which it had.  Others raise
-        FormatError, wherever they come from, and those of a suite that this library does not know SuiteError."""
+        """The key in bytes that export wrote; store as for Key, because the bytes do not say which it had.  Any other
+        bytes raise FormatError, and those of a suite unknown to this library SuiteError."""
         key = cls.__new__(cls)
         err = _ffi.new("int *")
         view = _ffi.from_buffer("uint8_t[]", data)
@@ -228,7 +225,7 @@ class Key:
         return number
 
     def eval(self, leaf: int) -> bytes:
-        """The bytes of a leaf, value_bytes of them; PuncturedError if it was punctured."""
+        """The value of a leaf, value_bytes bytes; PuncturedError if it was punctured."""
         out = bytearray(self._bytes)
         self.eval_into(leaf, out)
         value = bytes(out)
@@ -240,8 +237,7 @@ class Key:
         self._into(_lib.handle_eval, leaf, out)
 
     def eval_puncture(self, leaf: int) -> bytes:
-        """The value of a leaf, for the last time, in one step: only one of several threads gets
-        it."""
+        """The value of a leaf, which is punctured in the same step: of several threads only one gets the value."""
         out = bytearray(self._bytes)
         self.eval_puncture_into(leaf, out)
         value = bytes(out)
@@ -249,7 +245,7 @@ class Key:
         return value
 
     def eval_puncture_into(self, leaf: int, out: Buffer) -> None:
-        """The same, written into value_bytes bytes that the caller can wipe; on an error they are zeroed."""
+        """eval_puncture into value_bytes bytes that the caller can wipe; on an error they are zeroed."""
         self._into(_lib.handle_eval_punct, leaf, out)
 
     def _into(self, call: Any, leaf: int, out: Buffer) -> None:
@@ -261,13 +257,13 @@ class Key:
     def puncture(self, leaf: Union[int, range]) -> None:
         """Remove the value of a leaf, or of every leaf of a range of step 1, however long.
 
-        PuncturedError: the leaf was punctured before, or all leaves of the range were.  An empty range
-        changes nothing.
+        PuncturedError: the leaf, or every leaf of the range, was punctured before.  An empty range changes
+        nothing.
         """
         if isinstance(leaf, range):
             if leaf.step != 1:
                 raise ValueError(f"{leaf}: a range of step 1; puncture_many takes the others")
-            if leaf:  # its length may be more than len counts
+            if leaf:  # len() would fail if the range is too long
                 first, last = self._leaf(leaf.start), self._leaf(leaf.stop - 1)
                 _check(_lib.handle_punct_range(self._handle, first, last), leaf, self._depth)
             return
@@ -311,8 +307,8 @@ class Key:
     def eval_many(self, leaves: Any, *, out: Buffer, missing: str = "raise") -> None: ...
 
     def eval_many(self, leaves: Any, *, out: Any = None, missing: str = "raise") -> Any:
-        """The values of many leaves, in any order, repeats allowed: what eval would give, but in parallel lanes
-        and with shared work (ascending order shares most), and without the interpreter's lock.
+        """The values of many leaves, in any order and with repeats: those of eval, but computed in parallel lanes,
+        with shared work (ascending order shares most), and without the interpreter's lock.
 
         leaves   integers, a buffer of 64-bit unsigned integers (array('Q'), memoryview), or a numpy array
                  of integers.
@@ -355,8 +351,8 @@ class Key:
         return None if out is not None else values
 
     def puncture_many(self, leaves: Any) -> list[bool]:
-        """Remove the values of many leaves, all or none: for each whether this call did it (False: it was
-        punctured before, or occurs earlier among them)."""
+        """Remove the values of many leaves, all or none.  Returns for each whether this call did it; False: it was
+        punctured before, or occurs earlier among them."""
         numbers = self._many(leaves)
         result = _ffi.new("int[]", len(numbers))
         self._check_many(_lib.handle_punct_batch(self._handle, numbers, len(numbers), result), numbers)
@@ -369,7 +365,7 @@ class Key:
         size = _ffi.new("size_t *", 0)
         data = bytearray()
         _check(_lib.handle_export(self._handle, _ffi.NULL, size))
-        while len(data) < size[0]:  # another thread may puncture in between
+        while len(data) < size[0]:  # another thread may have punctured in between
             _wipe(data)
             data = bytearray(size[0])
             err = _lib.handle_export(self._handle, _ffi.from_buffer("uint8_t[]", data), size)
@@ -425,11 +421,11 @@ class Key:
         try:
             _lib.handle_close(self._handle)
         except ClosedError:
-            pass  # it was never made
+            pass  # __init__ was not called, or failed
 
-    if not TYPE_CHECKING:  # attributes that there are not stay mistakes
+    if not TYPE_CHECKING:  # a type checker still reports unknown attributes
         def __getattr__(self, name: str) -> Any:
-            """Of a slot without a value: __init__ was not called, or failed."""
+            """Called for a slot without a value: __init__ was not called, or failed."""
             if name in Key.__slots__:
                 raise ClosedError("the key was never made")
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -449,7 +445,7 @@ class Key:
             return f"<pprf.Key: {error}>"
 
     def __reduce__(self) -> Any:
-        raise TypeError("a key is not copied: a copy would have what the other punctures; see export")
+        raise TypeError("a key cannot be copied: the copy would keep what the other punctures; see export")
 
 
 def _wipe(buffer: bytearray) -> None:
@@ -463,21 +459,21 @@ def prg_name() -> str:
 
 
 def aes_name() -> str:
-    """The same of AES-128."""
+    """The version of AES-128 in use."""
     name: str = _ffi.string(_lib.pprf_aes_name()).decode()
     return name
 
 
 def sha256_name() -> str:
-    """The same of SHA-256."""
+    """The version of SHA-256 in use."""
     name: str = _ffi.string(_lib.pprf_sha256_name()).decode()
     return name
 
 
 def prg_select(name: str) -> None:
-    """Choose one for the process: "builtin", "scalar", "avx2" or "avx512" of SHA3-256, "aes-builtin",
-    "aes-bitsliced", "aes-ni", "aes-vaes" or "aes-armv8" of AES-128, "sha256-builtin", "sha256-scalar",
-    "sha256-ni" or "sha256-armv8" of SHA-256; ValueError if it cannot run."""
+    """Choose a version for the process: "builtin", "scalar", "avx2" or "avx512" of SHA3-256; "aes-builtin",
+    "aes-bitsliced", "aes-ni", "aes-vaes" or "aes-armv8" of AES-128; "sha256-builtin", "sha256-scalar",
+    "sha256-ni" or "sha256-armv8" of SHA-256.  ValueError if the processor cannot run it."""
     err = _lib.PPRF_ERR_RANGE if "\0" in name else _lib.pprf_prg_select(name.encode())
     if err == _lib.PPRF_ERR_RANGE:
         raise ValueError(f"this processor cannot run a PRG called {name!r}")

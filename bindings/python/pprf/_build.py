@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The extension module pprf._native, by cffi: what pprf.h declares, and keys with a lock.
+"""Builds the extension module pprf._native with cffi: the declarations of pprf.h, and keys with a lock.
 
-The header's rule is many readers or one writer.  Threads of Python call at the same time, since cffi lets
-go of the interpreter's lock around each call, so each key has a readers-writer lock, which is taken after
-that.  A child of fork must not wait for a lock that a thread of its parent holds: handles remember how
-many forks were above them, and one of another process is refused before its lock is touched.
+pprf.h allows many readers or one writer.  cffi releases the interpreter's lock around each call, so Python
+threads may call concurrently; each key therefore has a readers-writer lock, taken after that.  A child of fork
+must not wait for a lock that a thread of its parent held: a handle stores the number of forks before it was
+made, and another process's handle is refused before its lock is touched.
 """
 import os
 import shlex
@@ -18,7 +18,7 @@ C = os.path.join("pprf", "_c")
 
 
 def preprocessed(*options: str) -> str:
-    """pprf.h as the compiler's preprocessor leaves it, without the headers whose types cffi knows."""
+    """pprf.h after the C preprocessor, without the headers whose types cffi knows."""
     compiler = os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc"
     with tempfile.TemporaryDirectory() as nothing:
         for name in ("stddef.h", "stdint.h"):
@@ -28,7 +28,7 @@ def preprocessed(*options: str) -> str:
 
 
 def declarations() -> str:
-    """What cffi's parser of C is given: the header, and the names of its constants that are numbers."""
+    """The input of cffi's C parser: the header, and the names of its numeric constants."""
     macros = (line.split() for line in preprocessed("-dM").splitlines())
     numbers = sorted(m[1] for m in macros if m[1].startswith("PPRF_") and len(m) == 3 and m[2][0].isdigit())
     return "".join(f"#define {name} ...\n" for name in numbers) + preprocessed()
@@ -67,11 +67,11 @@ SOURCE = r"""
 typedef struct handle {
   pprf_key *key; /* NULL: closed */
   unsigned long forks;
-  pthread_mutex_t turn; /* of whoever waits for the lock: readers who overlap keep a writer out no longer */
+  pthread_mutex_t turn; /* held while waiting for the lock, so that overlapping readers cannot starve a writer */
   pthread_rwlock_t lock;
 } handle;
 
-/* How many forks lie between the process that loaded this module and this one. */
+/* Number of forks from the process that loaded this module to this one. */
 static unsigned long forks;
 
 static void child(void)
@@ -135,7 +135,7 @@ static void handle_close(handle *h)
 {
   if (own(h))
     take(h, pthread_rwlock_wrlock);
-  pprf_free(__atomic_exchange_n(&h->key, NULL, __ATOMIC_ACQ_REL)); /* of a child's threads one frees it */
+  pprf_free(__atomic_exchange_n(&h->key, NULL, __ATOMIC_ACQ_REL)); /* only one thread of a child frees it */
   if (own(h))
     pthread_rwlock_unlock(&h->lock);
 }
@@ -150,7 +150,7 @@ static void handle_free(handle *h)
   free(h);
 }
 
-/* call under the lock that kind says */
+/* Make the call under the lock: kind is rd or wr. */
 #define LOCKED(h, kind, call)                                                                      \
   do {                                                                                             \
     if (!own(h))                                                                                   \
@@ -161,10 +161,10 @@ static void handle_free(handle *h)
     return err;                                                                                    \
   } while (0)
 
-/* PPRF_OK if there is room for so many values.  Asked under the lock, of the key that writes them. */
+/* PPRF_OK if size bytes are room for n values.  Called under the lock, with the key that writes them. */
 static int room(const handle *h, size_t n, size_t size)
 {
-  size_t one = pprf_value_bytes(h->key); /* 0: a copy of a fork that called no handler */
+  size_t one = pprf_value_bytes(h->key); /* 0: a copy by a fork without handlers */
   return one == 0 ? PPRF_ERR_FORKED : size % one == 0 && size / one == n ? PPRF_OK : PPRF_ERR_BUFFER;
 }
 
@@ -208,7 +208,7 @@ static int handle_prefault(handle *h)
   LOCKED(h, wr, pprf_prefault(h->key));
 }
 
-/* Of a handle that nobody else has yet: no lock. */
+/* These take no lock: nobody else has the handle yet. */
 static unsigned handle_depth(const handle *h)
 {
   return pprf_depth(h->key);
@@ -224,7 +224,7 @@ static size_t handle_value_bytes(const handle *h)
   return pprf_value_bytes(h->key);
 }
 
-/* Of a seed; that of suite 0, which is what the library takes, too. */
+/* Length of a seed; also for suite 0, the library's default. */
 static size_t suite_bytes(unsigned suite)
 {
   return (PPRF_SUITES_32_BYTES >> suite & 1) != 0 ? PPRF_VALUE_BYTES_MAX : PPRF_SEED_BYTES;
@@ -236,7 +236,7 @@ static int handle_numbers(handle *h, uint64_t *nodes, uint64_t *memory, int *loc
                  *locked = pprf_memory_locked(h->key), PPRF_OK));
 }
 
-/* The index of the first leaf without a value; n if there is none. */
+/* Index of the first leaf without a value; n if there is none. */
 static size_t first_missing(const int *result, size_t n)
 {
   size_t i = 0;
@@ -256,6 +256,6 @@ ffibuilder.cdef(declarations() + LOCKED)
 ffibuilder.set_source(
     "pprf._native", SOURCE, sources=[os.path.join(C, "pprf.c")], include_dirs=[C],
     define_macros=[("PPRF_NO_OPENSSL", None), ("_GNU_SOURCE", None)],
-    # the functions that it calls are its own, whatever other libpprf the process has
+    # it must call its own functions, whatever other libpprf the process has loaded
     extra_compile_args=["-std=c11", "-fvisibility=hidden"], extra_link_args=["-Wl,-Bsymbolic", "-s"],
     libraries=["pthread"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is published: the source distribution and the wheel in the folder that PPRF_DIST names."""
+"""Tests of the source distribution and the wheel in the folder PPRF_DIST."""
 import email
 import glob
 import os
@@ -12,11 +12,11 @@ import pytest
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DIST = os.environ.get("PPRF_DIST")
-pytestmark = pytest.mark.skipif(DIST is None, reason="PPRF_DIST names no folder with a wheel: make test-python does")
+pytestmark = pytest.mark.skipif(DIST is None, reason="PPRF_DIST is not set: make test-python sets it")
 
 
 def of_the_tree(name):
-    """LICENSE is the tree's: a build copies it here."""
+    """The file of this folder; LICENSE is that of the tree, which a build copies here."""
     with open(os.path.join(HERE, "../.." if name == "LICENSE" else "", name), "rb") as file:
         return file.read()
 
@@ -27,7 +27,7 @@ def the_only(pattern):
 
 
 def licence(metadata):
-    """The expression in SPDX's words; setuptools before 77 writes it under its older name."""
+    """The SPDX expression, whose field has another name before setuptools 77."""
     fields = email.message_from_bytes(metadata)
     return fields["License-Expression"] or fields["License"]
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The binding against the committed vectors, against the plain Python that wrote them, and its own rules:
-exceptions, buffers, threads, fork.  SEED=n repeats the random part."""
+"""Tests of the binding: the committed vectors, the plain Python that wrote them, and the binding's own rules on
+exceptions, buffers, threads and fork.  SEED=n repeats the random part."""
 import array
+import contextlib
 import copy
 import importlib.util
 import inspect
@@ -70,7 +71,7 @@ def operate(key, op):
             return "ok", key.eval_puncture(op["leaf"]).hex()
         if op["op"] == "punct":
             key.puncture(op["leaf"])
-        elif op["first"] > op["last"]:  # what Python calls an empty range is an error in C
+        elif op["first"] > op["last"]:  # an empty range, which C reports as an error
             return "range", None
         else:
             key.puncture(range(op["first"], op["last"] + 1))
@@ -83,7 +84,7 @@ def operate(key, op):
 
 
 def fresh(group, store):
-    """A group's key; without a suite it is the one that a seed alone gives."""
+    """A group's key; without a suite, the one that a given seed has."""
     if "suite" not in group:
         return pprf.Key(depth=group["depth"], seed=bytes.fromhex(group["seed"]), store=store)
     return pprf.Key(depth=group["depth"], seed=bytes.fromhex(group["seed"]), suite=group["suite"],
@@ -98,7 +99,7 @@ def test_puncture_vectors(name, store):
         {"puncture.json": {"sha3-256"}, "suites.json": {"sha3-256-salted", "aes-128"}, "mls.json": {"mls-sha256"}}[name]
     for group in groups:
         if store == "slots" and group["depth"] > 32:
-            continue  # there is no such key
+            continue  # no such key exists
         with fresh(group, store) as key:
             assert key.suite == group.get("suite", "sha3-256")
             for op in group["operations"]:
@@ -114,7 +115,7 @@ def test_encoding_vectors(name):
     results = set()
     for test in load(name)["tests"]:
         if name == "encoding2.json" and test["reason"].startswith("suite 4"):
-            continue  # of a decoder that takes no key of 32-byte seeds
+            continue  # for decoders that reject keys with 32-byte seeds
         data = bytes.fromhex(test["key"])
         results.add(test["result"])
         if test["result"] == "ok":
@@ -345,7 +346,7 @@ def test_errors_name_the_leaf():
             key.eval("1")
         with pytest.raises(TypeError):
             key.eval(1.0)
-        assert key.nodes == 9  # the siblings on the way to 6 .. 8 of 2^8 leaves; no error changed it
+        assert key.nodes == 9  # the siblings on the paths to leaves 6 .. 8 of 2^8; no error changed the key
 
 
 def test_wrong_arguments():
@@ -382,7 +383,7 @@ def test_a_depth_is_what_its_index_says():
 
 
 def test_an_export_that_became_shorter_leaves_no_copy(monkeypatch):
-    """Another thread may puncture between the call for the length and the one for the bytes."""
+    """As if another thread punctured between the call for the length and the call for the bytes."""
     class Library:
         buffers = []
 
@@ -406,7 +407,7 @@ def test_an_export_that_became_shorter_leaves_no_copy(monkeypatch):
         assert bytes(pprf._ffi.buffer(buffer)) == bytes(len(want) + 36)
 
 
-def test_a_closed_key_says_so():
+def test_a_closed_key_raises_closed_error():
     with pprf.Key(depth=4) as key:
         key.eval(1)
     for call in (lambda: key.eval(1), lambda: key.puncture(1), key.export, lambda: key.eval_many([1]),
@@ -419,7 +420,7 @@ def test_a_closed_key_says_so():
 
 @pytest.mark.parametrize("error", [pprf.PuncturedError(5), pprf.PuncturedError(range(2, 4)), pprf.LeafError(99, 4)])
 def test_errors_are_copied_as_they_are(error):
-    """as a pool of processes sends them"""
+    """As when a pool of processes sends them."""
     for copied in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
         assert (type(copied), str(copied), copied.leaf) == (type(error), str(error), error.leaf)
 
@@ -431,17 +432,17 @@ def test_keys_are_not_copied():
                 call(key)
 
 
-# ------------------------------------------------------------------ keys that are not there
+# ------------------------------------------------------------------ closed, unmade and forked keys
 
 SOLD = b"\xa5"
-# what is asked of any key, and what of one that was there
+# allowed on every key, and on a key that was made once
 ANY = {"close", "__exit__", "__repr__", "__reduce__", "__init__", "__getattr__"}
 ONCE = {"depth", "suite", "value_bytes"}
 
 
 def calls(key, size):
-    """Every method and property of a key, found by reflection, with arguments by the names of parameters: the name,
-    the call, and the memory around the buffer that is passed."""
+    """Every method and property of a key, found by reflection, with arguments chosen by parameter name.  Yields the
+    name, the call, and the memory around the buffer that is passed."""
     for name, value in vars(pprf.Key).items():
         if isinstance(value, property):
             yield name, lambda get=value.fget: get(key), None
@@ -452,13 +453,13 @@ def calls(key, size):
             whole = bytearray(SOLD * (size + 96)) if "out" in names else None
             if whole is not None:
                 kinds["out"] = [memoryview(whole)[32:32 + size]]
-            for choice in itertools.product(*(kinds[n] for n in names)):  # KeyError: say what the parameter takes
+            for choice in itertools.product(*(kinds[n] for n in names)):  # KeyError: add the new parameter to kinds
                 given = dict(zip(names, choice))
                 yield f"{name}({given})", lambda of=value, given=given: of(key, **given), whole
 
 
 def refused(key, error, but=()):
-    """Every call on the key raises the error, whatever the buffer's length, and writes nothing around it."""
+    """Every call on the key raises the error, whatever the buffer's length, and writes nothing outside the buffer."""
     names = set()
     for size in (0, 1, 16, 32):
         for name, call, whole in calls(key, size):
@@ -509,7 +510,7 @@ def test_every_call_in_a_child_says_so():
 
 
 def test_a_value_is_written_where_there_is_room_whatever_the_key_became():
-    """as when another thread calls __init__ between two looks at the key"""
+    """As when another thread calls __init__ in the middle of a call."""
     key = pprf.Key(depth=4, suite="mls-sha256")
     key._bytes = 16
     for call in (key.eval_into, key.eval_puncture_into, lambda leaf, out: key.eval_many([leaf], out=out)):
@@ -581,7 +582,7 @@ def test_many_leaves_from_every_kind_of_buffer():
         assert key.eval_many(leaves, missing="zero") == bytes(16) + want[16:48] + bytes(32)
         with pytest.raises(pprf.PuncturedError):
             key.eval_many(leaves, out=out)
-        assert out == bytes(80)  # nothing of the others is left there
+        assert out == bytes(80)  # nothing remains of the others
 
 
 def test_bytes_are_no_leaves():
@@ -636,7 +637,7 @@ def test_punctures_of_many_are_all_or_none():
 
 def test_the_interpreter_runs_while_a_batch_does():
     def naps(key, leaves):
-        """How often this thread wakes up while another one evaluates."""
+        """Number of times that this thread wakes up while another one evaluates."""
         entered, slept = threading.Event(), 0
 
         def work():
@@ -652,7 +653,7 @@ def test_the_interpreter_runs_while_a_batch_does():
         return slept
     with pprf.Key(depth=24) as key:
         leaves = array.array("Q", range(0, 1 << 23, 8))
-        # while the lock was held it would be one or two; on a machine that is busy with others it may be few
+        # one or two if the interpreter's lock were held; possibly few on a busy machine
         assert any(naps(key, leaves) >= 10 for _ in range(20))
 
 
@@ -678,7 +679,7 @@ def test_of_many_threads_one_gets_a_value():
 
 
 def in_child(check):
-    """The exit status of a child in which check() runs; 99: it took more than 20 s."""
+    """The exit status of a child that runs check(); 99: it took more than 20 s."""
     pid = os.fork()
     if pid == 0:
         status = 1
@@ -696,21 +697,20 @@ def in_child(check):
     return 99
 
 
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_readers_that_overlap_keep_no_writer_out():
+def test_overlapping_readers_do_not_starve_a_writer():
     leaves, stop = array.array("Q", range(20000)), threading.Event()
 
     def read(key):
-        while not stop.is_set():
-            key.eval_many(leaves, missing="zero")
+        with contextlib.suppress(pprf.ClosedError):
+            while not stop.is_set():
+                key.eval_many(leaves, missing="zero")
 
     def write(key, done):
         key.puncture((1 << 20) - 1)
         key.close()
         done.set()
     key, done = pprf.Key(depth=20), threading.Event()
-    readers = [threading.Thread(target=lambda: pytest.raises(pprf.ClosedError, read, key), daemon=True)
-               for _ in range(4)]
+    readers = [threading.Thread(target=read, args=(key,), daemon=True) for _ in range(4)]
     for reader in readers:
         reader.start()
     time.sleep(0.3)
@@ -720,6 +720,7 @@ def test_readers_that_overlap_keep_no_writer_out():
     assert in_time
 
 
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_child_cannot_use_its_parents_key():
     with pprf.Key(depth=8) as key, pprf.Key(depth=63, suite="mls-sha256") as wide:
         def check():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python recipes of docs/uses.md, as they are printed, and the notebook of examples/."""
+"""Tests of the Python recipes of docs/uses.md, as printed there, and of the notebook in examples/."""
 import contextlib
 import io
 import json

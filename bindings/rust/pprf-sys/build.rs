@@ -6,7 +6,7 @@ fn main() {
         std::path::Path::new("c/pprf.c").exists(),
         "c/pprf.c is missing: run `make bindings/rust/pprf-sys/c/pprf.c` in libpprf's tree, or take a release"
     );
-    // optimized in debug builds too: without that the Keccaks take 160 kB of stack
+    // optimize in debug builds too: otherwise the Keccaks take 160 kB of stack
     cc::Build::new()
         .file("c/pprf.c")
         .define("PPRF_NO_OPENSSL", None)

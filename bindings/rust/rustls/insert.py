@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Copies the crate rustls and inserts the lines of the proposal.  Nothing of it is changed or removed.
+"""Copies the crate rustls and inserts the lines of the proposal; changes and removes nothing.
 
 Usage: insert.py CRATE COPY [--without NAME]    CRATE: its directory, as cargo has fetched it
 NAME leaves one insertion out, for the tests: trait, binder, tls12, early, announce."""

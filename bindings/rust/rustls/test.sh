@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# TAP: a rustls with the lines of insert.py delivers a payment once; without one of the lines a test fails.  The
-# crate is the one that cargo fetches.  What cannot run here is skipped, with the reason.
+# Test, in TAP, that rustls with the lines of insert.py delivers a payment once, and that a test fails without any
+# one of the lines.  Uses the crate that cargo fetches; tests that cannot run here are skipped, with the reason.
 # Environment: B.
 set -u
 cd "$(dirname "$0")" || exit 1

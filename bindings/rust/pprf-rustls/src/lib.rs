@@ -27,11 +27,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use zeroize::Zeroizing;
 
-const NAME_BYTES: usize = 12; // a key's random number, then the leaf's number
-const MARKS: u32 = 16; // times of issue are known to within the lifetime / MARKS
+const NAME_BYTES: usize = 12; // the key's random number, then the leaf's number
+const MARKS: u32 = 16; // a time of issue is known to within lifetime / MARKS
 const MAX_KEYS: usize = 8;
 
-/// Counters of a ticketer, and what it holds.
+/// Counters and current contents of a ticketer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metrics {
@@ -55,13 +55,13 @@ pub struct Metrics {
 struct Generation {
     id: u64,
     key: Key,
-    next: u64,                   // the first leaf that was not given out
-    expired: u64,                // leaves below are punctured
+    next: u64,                   // first leaf not issued yet
+    expired: u64,                // leaves below this are punctured
     marks: Vec<(Duration, u64)>, // leaves below this were issued at that time or earlier; ascending
 }
 
 struct State {
-    held: Vec<Generation>, // the last one gives tickets
+    held: Vec<Generation>, // the last one issues tickets
     count: Metrics,
 }
 
@@ -79,10 +79,10 @@ impl fmt::Debug for Ticketer {
     }
 }
 
-/// The time since boot, including suspend, during which [`std::time::Instant`] stops.
+/// Time since boot, including suspend, which [`std::time::Instant`] does not count.
 fn since_boot() -> Duration {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: now is ours
+    // SAFETY: now is a local variable
     if unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, &mut now) } != 0 {
         return Duration::MAX; // no clock: all tickets have expired
     }
@@ -98,7 +98,7 @@ fn begin(depth: u32) -> Result<Generation, Error> {
     Ok(Generation { id: random()?, key: Key::new(depth)?, next: 0, expired: 0, marks: Vec::new() })
 }
 
-/// A leaf's value seals one ticket: the nonce may be constant.
+/// A leaf's value seals only one ticket, so the nonce may be constant.
 fn cipher(value: &pprf::Value) -> Option<aead::LessSafeKey> {
     aead::UnboundKey::new(&aead::AES_128_GCM, &value[..]).ok().map(aead::LessSafeKey::new)
 }
@@ -117,7 +117,7 @@ impl State {
             if due > g.expired {
                 match g.key.puncture_range(g.expired..=due - 1) {
                     Ok(()) | Err(Error::Punctured { .. }) => g.expired = due,
-                    Err(_) => g.marks.insert(0, (limit, due)), // once more, later
+                    Err(_) => g.marks.insert(0, (limit, due)), // try again later
                 }
             }
         }
@@ -140,8 +140,9 @@ impl State {
 }
 
 impl Ticketer {
-    /// depth: a key gives 2^depth tickets, 1..=32.  lifetime: seconds that a ticket is good for, and up to a
-    /// sixteenth more; less than 1 counts as 1, more than seven days (RFC 8446, 4.6.1) as seven days.
+    /// depth: a key gives 2^depth tickets, 1..=32.  lifetime: seconds for which a ticket is valid,
+    /// and up to a sixteenth more; less than 1 counts as 1, more than seven days (RFC 8446, 4.6.1)
+    /// as seven days.
     pub fn new(depth: u32, lifetime: u32) -> Result<Arc<Ticketer>, Error> {
         Ticketer::with_clock(depth, lifetime, since_boot)
     }
@@ -166,8 +167,8 @@ impl Ticketer {
         Duration::from_secs(self.lifetime.into()) / parts
     }
 
-    /// The state, with expired tickets removed.  A thread that panicked left the keys intact: a
-    /// change is one call.
+    /// The state, after removal of expired tickets.  A thread that panicked has left the keys
+    /// intact, because each change is one call.
     fn lock(&self) -> MutexGuard<'_, State> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.expire((self.now)().checked_sub(self.lifetime_and(1)));
@@ -189,7 +190,7 @@ impl Ticketer {
         let g = state.held.last_mut().ok_or(Error::NoMemory)?;
         let (leaf, value) = (g.next, g.key.eval(g.next)?);
         g.next += 1;
-        // the last mark covers a sixteenth of the lifetime, and is dated to its end
+        // the last mark covers a sixteenth of the lifetime and is dated to its end
         match g.marks.last_mut() {
             Some((at, next)) if now < *at => *next = g.next,
             _ => g.marks.push((now.saturating_add(step), g.next)),
@@ -201,8 +202,8 @@ impl Ticketer {
         Ok((name, value))
     }
 
-    /// The content of an intact, unused, unexpired ticket, which stays good.  For TLS libraries
-    /// that call `redeem` later, once the client has shown that it knows the ticket's secret.
+    /// The content of an intact, unused, unexpired ticket, which remains valid.  For TLS libraries
+    /// that call `redeem` later, once the client has proved that it knows the ticket's secret.
     pub fn open(&self, ticket: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
         let mut state = self.lock();
         match state.find(ticket) {
@@ -214,7 +215,7 @@ impl Ticketer {
         }
     }
 
-    /// Opens a ticket and uses it up: only one of all calls gets its content.
+    /// Opens a ticket and uses it up: of several calls, only one gets its content.
     pub fn redeem(&self, ticket: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
         let mut state = self.lock();
         let plain = state.find(ticket).and_then(|(g, leaf, plain)| g.key.puncture(leaf).ok().map(|()| plain));
@@ -325,7 +326,7 @@ mod tests {
         pass(100);
         let late = tickets.encrypt(b"late").unwrap();
         assert!(tickets.decrypt(&kept).is_some());
-        pass(71); // the lifetime and a sixteenth
+        pass(71); // the lifetime and a sixteenth of it
         assert_eq!(tickets.decrypt(&early), None);
         assert!(tickets.decrypt(&late).is_some());
         assert_eq!(tickets.metrics().keys, 1);
@@ -348,7 +349,7 @@ mod tests {
         assert!(tickets.metrics().dropped > 0);
     }
 
-    /// In a namespace whose system has run for a day more.
+    /// In a time namespace in which the system booted a day earlier.
     #[test]
     fn the_clock_runs_in_suspend() {
         const ASKED: &str = "PPRF_TEST_CLOCK";

@@ -54,7 +54,7 @@ fn a_ticket_resumes_one_connection() {
         let ours = pprf_rustls::Ticketer::new(10, 600).unwrap();
         let stock = rustls::crypto::ring::Ticketer::new().unwrap();
         for (ticketer, want) in [
-            (stock, [true; 3]), // the control
+            (stock, [true; 3]), // control: rustls's own ticketer
             (ours.clone() as Arc<dyn rustls::server::ProducesTickets>, [false; 3]),
         ] {
             let chain: Vec<CertificateDer<'static>> = vec![made.cert.der().clone()];

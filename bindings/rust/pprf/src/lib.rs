@@ -35,27 +35,27 @@ use core::{
 use pprf_sys as sys;
 use zeroize::Zeroizing;
 
-/// Bytes of a value, and of the root's seed, but in [`Suite::MlsSha256`].
+/// Bytes of a value and of the root's seed, except in [`Suite::MlsSha256`].
 pub const VALUE_BYTES: usize = sys::PPRF_SEED_BYTES;
 /// The same in [`Suite::MlsSha256`].
 pub const WIDE_VALUE_BYTES: usize = sys::PPRF_VALUE_BYTES_MAX;
 /// Bytes of a salt, which is public.
 pub const SALT_BYTES: usize = sys::PPRF_SALT_BYTES;
-/// A leaf's value; it is wiped where it is dropped.  What returns and moves it may leave copies on the stack:
+/// A leaf's value, wiped when dropped.  Returning or moving it may leave copies on the stack:
 /// [`Key::eval_into`] and [`Key::eval_puncture_into`] leave none.
 pub type Value = Zeroizing<[u8; VALUE_BYTES]>;
-/// The same of a key in [`Suite::MlsSha256`].
+/// The same for a key in [`Suite::MlsSha256`].
 pub type WideValue = Zeroizing<[u8; WIDE_VALUE_BYTES]>;
 
-/// What gives a node's seed its children's; `docs/suites.md` says which to choose.
+/// The PRG that derives child seeds from a node's seed; `docs/suites.md` says which to choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Suite {
-    /// The thesis's, which has no salt.
+    /// The thesis's PRG; no salt.
     Sha3_256,
     Sha3_256Salted,
     Aes128,
-    /// The secret tree of MLS (RFC 9420); it has no salt, and values of 32 bytes.
+    /// The secret tree of MLS (RFC 9420); no salt, and values of 32 bytes.
     MlsSha256,
 }
 
@@ -79,9 +79,10 @@ impl Suite {
         }
     }
 
-    /// Its name, as the command line has it: `sha3-256`, `sha3-256-salted`, `aes-128`, `mls-sha256`.
+    /// The suite's name, as on the command line: `sha3-256`, `sha3-256-salted`, `aes-128`,
+    /// `mls-sha256`.
     pub fn name(self) -> &'static str {
-        // SAFETY: the name is a string of the library's, or null, which the suites above are not
+        // SAFETY: the name is a string of the library, or null only for suites other than these
         let name = unsafe { sys::pprf_suite_name(self.number()) };
         if name.is_null() {
             return "";
@@ -99,7 +100,7 @@ impl fmt::Display for Suite {
 impl str::FromStr for Suite {
     type Err = Error;
 
-    /// The suite of that name; [`Error::Suite`] if there is none.
+    /// The suite with this name; [`Error::Suite`] if there is none.
     fn from_str(name: &str) -> Result<Suite, Error> {
         Suite::ALL.into_iter().find(|suite| suite.name() == name).ok_or(Error::Suite)
     }
@@ -109,7 +110,7 @@ impl str::FromStr for Suite {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Store {
-    /// What the library takes: packed, at depths 10 to 20 slots while the key is full.
+    /// The library's default: packed; at depths 10 to 20 slots while the key has many nodes.
     #[default]
     Default,
     /// Fastest where punctures are dense.
@@ -128,7 +129,7 @@ impl Store {
     }
 }
 
-/// What [`Key::with`] makes; what is not set is as [`Key::new`] has it.
+/// Options of [`Key::with`]; the defaults are those of [`Key::new`].
 #[derive(Clone, Copy, Default)]
 #[must_use]
 pub struct Options<'a> {
@@ -143,25 +144,26 @@ impl<'a> Options<'a> {
         Options::default()
     }
 
-    /// The root's seed, which is random else.  The caller wipes its copy.
+    /// The root's seed; random by default.  The caller wipes its copy.
     pub fn seed(mut self, seed: &'a [u8; VALUE_BYTES]) -> Options<'a> {
         self.seed = Some(seed);
         self
     }
 
-    /// The same for [`Suite::MlsSha256`], which is to be named, too.
+    /// The same for [`Suite::MlsSha256`], which must be given too.
     pub fn wide_seed(mut self, seed: &'a [u8; WIDE_VALUE_BYTES]) -> Options<'a> {
         self.seed = Some(seed);
         self
     }
 
-    /// The suite, which is [`Suite::Sha3_256Salted`] for a random seed and [`Suite::Sha3_256`] for a given one else.
+    /// The suite; by default [`Suite::Sha3_256Salted`] for a random seed and [`Suite::Sha3_256`]
+    /// for a given one.
     pub fn suite(mut self, suite: Suite) -> Options<'a> {
         self.suite = Some(suite);
         self
     }
 
-    /// The salt of a suite that has one, which is random else.  One salt serves one key.
+    /// The salt, for a suite that has one; random by default.  Use each salt for one key only.
     pub fn salt(mut self, salt: &'a [u8; SALT_BYTES]) -> Options<'a> {
         self.salt = Some(salt);
         self
@@ -174,7 +176,7 @@ impl<'a> Options<'a> {
 }
 
 impl fmt::Debug for Options<'_> {
-    /// Without the seed.
+    /// Omits the seed.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
             .field("suite", &self.suite)
@@ -184,7 +186,7 @@ impl fmt::Debug for Options<'_> {
     }
 }
 
-/// What a key cannot do.  The key is as it was.
+/// Why an operation failed.  The key is unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -193,25 +195,25 @@ pub enum Error {
         first: u64,
         last: u64,
     },
-    /// Leaves that are not in the tree.
+    /// Leaves outside of the tree.
     Range {
         first: u64,
         last: u64,
     },
-    /// A depth that is not in 1..=63, or of a key with pair slots not in 1..=32.
+    /// A depth outside of 1..=63, or of 1..=32 for a key with pair slots.
     Depth(u32),
-    /// A suite that this library does not know: of a name, or of bytes that another version exported.
+    /// A suite unknown to this library: a name, or in bytes that another version exported.
     Suite,
     /// A salt for a suite that has none, [`Suite::Sha3_256`] or [`Suite::MlsSha256`].
     Salt,
-    /// A seed, a value or a buffer has another length than the suite's values.
+    /// A seed, a value or a buffer whose length is not that of the suite's values.
     Length,
     NoMemory,
     /// The digest or the random generator failed.
     Crypto,
-    /// The bytes are not a key that `export` writes.
+    /// Bytes that `export` does not write.
     Format,
-    /// The key belongs to the process that made it, before a fork.
+    /// The key belongs to the process that made it, which has forked this one.
     Forked,
 }
 
@@ -221,9 +223,9 @@ impl fmt::Display for Error {
             Error::Punctured { first, last } if first == last => write!(f, "leaf {first} is punctured already"),
             Error::Punctured { first, last } => write!(f, "leaves {first}..={last} are punctured already"),
             Error::Range { first, last } if first == last => write!(f, "leaf {first} is not in the tree"),
-            Error::Range { first, last } => write!(f, "{first}..={last} is no range of leaves of the tree"),
-            Error::Depth(depth) => write!(f, "depth {depth} is not in 1..=63, of pair slots 1..=32"),
-            Error::Suite => f.write_str("a suite that this library does not know"),
+            Error::Range { first, last } => write!(f, "{first}..={last} is not a range of leaves of the tree"),
+            Error::Depth(depth) => write!(f, "depth {depth} is not in 1..=63, or with pair slots in 1..=32"),
+            Error::Suite => f.write_str("unknown suite"),
             Error::Salt => f.write_str("the suite has no salt"),
             Error::Length => f.write_str("the suite's seeds and values have another length"),
             Error::NoMemory => f.write_str("out of memory"),
@@ -252,14 +254,14 @@ fn check(err: c_int, first: u64, last: u64) -> Result<(), Error> {
 /// A punctured key.
 pub struct Key(ptr::NonNull<sys::pprf_key>, Suite);
 
-// SAFETY: pprf.h, "Threads": a key has no ties to a thread; any number of readers, or one writer.  The functions
-// that read take &self, those that write &mut self.
+// SAFETY: pprf.h, "Threads": a key is not tied to a thread and allows any number of readers, or one
+// writer. Functions that read take &self, functions that write &mut self.
 unsafe impl Send for Key {}
 unsafe impl Sync for Key {}
 
 impl Drop for Key {
     fn drop(&mut self) {
-        // SAFETY: the key is ours alone, and this is its last use
+        // SAFETY: nobody else has the key, and this is its last use
         unsafe { sys::pprf_free(self.0.as_ptr()) }
     }
 }
@@ -275,7 +277,7 @@ impl fmt::Debug for Key {
 }
 
 impl Key {
-    /// A key of 2^depth leaves, 1 <= depth <= 63, with a suite, a salt and a store of one's choice.
+    /// A key of 2^depth leaves, 1 <= depth <= 63, with the given options.
     pub fn with(depth: u32, options: Options<'_>) -> Result<Key, Error> {
         if !(sys::PPRF_DEPTH_MIN..=sys::PPRF_DEPTH_MAX).contains(&depth) {
             return Err(Error::Depth(depth));
@@ -299,7 +301,7 @@ impl Key {
         let mut key = ptr::null_mut();
         // SAFETY: seed and salt are null or as many bytes as the suite takes, which the options borrow
         match unsafe { sys::pprf_setup_with(&mut key, &wanted) } {
-            sys::PPRF_ERR_RANGE => return Err(Error::Salt), // the depth is checked, and the types know the stores
+            sys::PPRF_ERR_RANGE => return Err(Error::Salt), // depth and store are valid
             err => check(err, 0, 0)?,
         }
         Key::own(key)
@@ -307,7 +309,7 @@ impl Key {
 
     fn own(key: *mut sys::pprf_key) -> Result<Key, Error> {
         let key = ptr::NonNull::new(key).ok_or(Error::Crypto)?;
-        // SAFETY: the key is whole, and nobody else has it
+        // SAFETY: the key is valid, and nobody else has it
         let number = unsafe { sys::pprf_suite(key.as_ptr()) };
         match Suite::ALL.into_iter().find(|suite| suite.number() == number) {
             Some(suite) => Ok(Key(key, suite)),
@@ -330,14 +332,14 @@ impl Key {
         Key::with(depth, Options::new().seed(seed))
     }
 
-    /// The key of bytes that `export` wrote; others are [`Error::Format`], wherever they come from, and those of a
-    /// suite that this library does not know [`Error::Suite`].
+    /// The key in bytes that `export` wrote.  Any other bytes are [`Error::Format`], and those of a
+    /// suite unknown to this library [`Error::Suite`].
     pub fn import(data: &[u8]) -> Result<Key, Error> {
         Key::import_to(Store::Default, data)
     }
 
-    /// The same in a store of one's choice: the bytes do not say which the key had.  [`Error::Depth`] if it is too
-    /// deep for [`Store::Slots`].
+    /// The same with a chosen store: the bytes do not say which the key had.  [`Error::Depth`] if
+    /// it is too deep for [`Store::Slots`].
     pub fn import_to(store: Store, data: &[u8]) -> Result<Key, Error> {
         let mut key = ptr::null_mut();
         let options = sys::pprf_import_options {
@@ -346,9 +348,10 @@ impl Key {
             store: store.number(),
             flags: 0,
         };
-        // SAFETY: so many bytes are there; below no value is read but of the length that the key's have
+        // SAFETY: data has this many bytes; values are read below only at the length of the key's
+        // values
         match unsafe { sys::pprf_import_with(&mut key, data.as_ptr(), data.len(), &options) } {
-            sys::PPRF_ERR_RANGE => return Err(Error::Depth(u32::from(data[9]))), // the types know the stores
+            sys::PPRF_ERR_RANGE => return Err(Error::Depth(u32::from(data[9]))), // the types exclude unknown stores
             err => check(err, 0, 0)?,
         }
         Key::own(key)
@@ -359,7 +362,7 @@ impl Key {
         unsafe { sys::pprf_value_bytes(self.0.as_ptr()) }
     }
 
-    /// Whether so many values have so many bytes; of a key of another process nothing is known.
+    /// Check that n values have this many bytes; nothing is known of another process's key.
     fn fits(&self, values: usize, bytes: usize) -> Result<(), Error> {
         match self.value_bytes() {
             0 => Err(Error::Forked),
@@ -371,7 +374,7 @@ impl Key {
     fn eval_to<const N: usize>(&self, leaf: u64) -> Result<Zeroizing<[u8; N]>, Error> {
         let mut value = Zeroizing::new([0; N]);
         self.fits(1, N)?;
-        // SAFETY: the key is whole while it is borrowed, here and below; its values have N bytes
+        // SAFETY: the key is valid while borrowed, here and below; its values have N bytes
         check(unsafe { sys::pprf_eval(self.0.as_ptr(), leaf, value.as_mut_ptr()) }, leaf, leaf)?;
         Ok(value)
     }
@@ -394,18 +397,20 @@ impl Key {
         self.eval_to(leaf)
     }
 
-    /// The value of a leaf, for the last time; [`Error::Length`] in [`Suite::MlsSha256`].
+    /// The value of a leaf, which is punctured; [`Error::Length`] in [`Suite::MlsSha256`].
     pub fn eval_puncture(&mut self, leaf: u64) -> Result<Value, Error> {
         self.eval_puncture_to(leaf)
     }
 
-    /// The value of a leaf in [`Suite::MlsSha256`], for the last time; [`Error::Length`] in the others.
+    /// The value of a leaf in [`Suite::MlsSha256`], which is punctured; [`Error::Length`] in the
+    /// others.
     pub fn eval_puncture_wide(&mut self, leaf: u64) -> Result<WideValue, Error> {
         self.eval_puncture_to(leaf)
     }
 
-    /// Write the value of a leaf to `out`, which has as many bytes as the key's values, and zeros on an error.  Rust
-    /// copies what a function returns, and wipes the last place alone: so there is no other place.
+    /// Write the value of a leaf to `out`, which must be as long as the key's values; zeros on an
+    /// error.  Rust copies what a function returns and wipes only the last copy, so this is the way
+    /// to have no other copy.
     pub fn eval_into(&self, leaf: u64, out: &mut [u8]) -> Result<(), Error> {
         out.fill(0);
         self.fits(1, out.len())?;
@@ -413,7 +418,7 @@ impl Key {
         check(unsafe { sys::pprf_eval(self.0.as_ptr(), leaf, out.as_mut_ptr()) }, leaf, leaf)
     }
 
-    /// The same, for the last time.
+    /// The same, and the leaf is punctured.
     ///
     /// ```
     /// let mut key = pprf::Key::new(20)?;
@@ -439,11 +444,11 @@ impl Key {
         check(unsafe { sys::pprf_punct(self.0.as_ptr(), leaf) }, leaf, leaf)
     }
 
-    /// Remove the values of many consecutive leaves.  [`Error::Punctured`]: all were removed before.  An empty range,
-    /// `9..=8` or one that was iterated to its end, changes nothing.
+    /// Remove the values of consecutive leaves.  [`Error::Punctured`]: all were removed before.  An
+    /// empty range, `9..=8` or one that was iterated to its end, changes nothing.
     pub fn puncture_range(&mut self, leaves: core::ops::RangeInclusive<u64>) -> Result<(), Error> {
         if leaves.is_empty() {
-            return Ok(()); // of one that has ended, std leaves open what start() and end() are
+            return Ok(()); // std does not specify start() and end() of an exhausted range
         }
         let (first, last) = (*leaves.start(), *leaves.end());
         // SAFETY: as above
@@ -457,8 +462,9 @@ impl Key {
         Ok(result.into_iter().map(|err| err == sys::PPRF_OK).collect())
     }
 
-    /// Write the values of many leaves, in any order, repeats allowed, to `out`, [`Key::value_bytes`] each, and say
-    /// which have one: the others' are zero.  Ascending order shares most work.
+    /// Write the values of many leaves, in any order and with repeats, to `out`,
+    /// [`Key::value_bytes`] each, and return which leaves have one; the others get zeros.
+    /// Ascending order shares most work.
     pub fn eval_many(&self, leaves: &[u64], out: &mut [u8]) -> Result<Vec<bool>, Error> {
         self.fits(leaves.len(), out.len())?;
         let mut result = vec![0; leaves.len()];
@@ -469,7 +475,7 @@ impl Key {
         self.batch(err, leaves, result)
     }
 
-    /// Remove the values of many leaves, all or none, and say for which this call did it.
+    /// Remove the values of many leaves, all or none, and return for each whether this call did it.
     pub fn puncture_many(&mut self, leaves: &[u64]) -> Result<Vec<bool>, Error> {
         let mut result = vec![0; leaves.len()];
         // SAFETY: as above
@@ -477,23 +483,24 @@ impl Key {
         self.batch(err, leaves, result)
     }
 
-    /// The canonical encoding: equal keys give equal bytes.  As secret as the key, and wiped when dropped.
+    /// The canonical encoding: equal keys give equal bytes.  It is as secret as the key, and wiped
+    /// when dropped.
     pub fn export(&self) -> Result<Zeroizing<Vec<u8>>, Error> {
         let mut len = 0;
-        // SAFETY: without a buffer only the length is computed; then there are so many bytes
+        // SAFETY: without a buffer only the length is computed; then the buffer has that length
         check(unsafe { sys::pprf_export(self.0.as_ptr(), ptr::null_mut(), &mut len) }, 0, 0)?;
         let mut data = Zeroizing::new(vec![0; len]);
         check(unsafe { sys::pprf_export(self.0.as_ptr(), data.as_mut_ptr(), &mut len) }, 0, 0)?;
         Ok(data)
     }
 
-    /// Have all memory that the key can come to need backed now: no later puncture waits for a page.
+    /// Pre-fault all memory that the key may ever need: no later puncture waits for a page.
     pub fn prefault(&mut self) -> Result<(), Error> {
-        // SAFETY: as above, and for those that follow
+        // SAFETY: as above; also for the functions below
         check(unsafe { sys::pprf_prefault(self.0.as_ptr()) }, 0, 0)
     }
 
-    /// What gives a node's seed its children's.
+    /// The suite, which derives child seeds from a node's seed.
     pub const fn suite(&self) -> Suite {
         self.1
     }
@@ -503,12 +510,12 @@ impl Key {
         unsafe { sys::pprf_depth(self.0.as_ptr()) }
     }
 
-    /// Stored seeds.
+    /// Number of stored seeds.
     pub fn nodes(&self) -> usize {
         unsafe { sys::pprf_node_count(self.0.as_ptr()) }
     }
 
-    /// Bytes of memory that the key really holds.
+    /// Bytes of memory that the key actually uses.
     pub fn memory_bytes(&self) -> usize {
         unsafe { sys::pprf_memory_bytes(self.0.as_ptr()) }
     }

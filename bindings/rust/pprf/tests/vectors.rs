@@ -41,7 +41,7 @@ fn eval_vectors() {
     assert_eq!(Some(count as u64), file["count"].as_u64());
 }
 
-/// A group's key; without a suite it is the one that a seed alone gives.
+/// A group's key; without a suite, the one that a given seed has.
 fn of_suite(group: &Json, store: Store) -> (Key, Suite) {
     let seed = unhex(&group["seed"]);
     let mut options = Options::new().store(store);
@@ -70,12 +70,12 @@ fn puncture_vectors() {
     }
 }
 
-/// The suites that the file has.
+/// The suites in the file.
 fn puncture_vectors_of(name: &str, store: Store) -> HashSet<Suite> {
     let (file, mut suites) = (load(name), HashSet::new());
     for group in file["groups"].as_array().unwrap() {
         if matches!(store, Store::Slots) && group["depth"].as_u64().unwrap() > 32 {
-            continue; // there is no such key
+            continue; // no such key exists
         }
         let (mut key, suite) = of_suite(group, store);
         assert_eq!(key.suite(), suite);
@@ -96,7 +96,7 @@ fn puncture_vectors_of(name: &str, store: Store) -> HashSet<Suite> {
             let want = match op["result"].as_str().unwrap() {
                 "ok" => Ok(op.get("value").map(unhex)),
                 "punctured" => Err(Error::Punctured { first, last }),
-                "range" if first > last => Ok(None), // an empty range is one
+                "range" if first > last => Ok(None), // an empty range is allowed
                 "range" => Err(Error::Range { first, last }),
                 other => panic!("{other}"),
             };
@@ -116,7 +116,7 @@ fn encoding_vectors() {
         let (file, mut seen) = (load(name), HashSet::new());
         for test in file["tests"].as_array().unwrap() {
             if name == "encoding2.json" && test["reason"].as_str().unwrap().starts_with("suite 4") {
-                continue; // of a decoder that takes no key of 32-byte seeds
+                continue; // for decoders that reject keys with 32-byte seeds
             }
             let data = unhex(&test["key"]);
             seen.insert(test["result"].as_str().unwrap());
@@ -275,7 +275,7 @@ fn threads_read_one_key() {
             scope.spawn(|| (0..1000).for_each(|_| assert_eq!(key.eval(5).unwrap(), want)));
         }
     });
-    std::thread::spawn(move || drop(key)).join().unwrap(); // and may be handed to another
+    std::thread::spawn(move || drop(key)).join().unwrap(); // a key may move to another thread
 }
 
 // There is no key that was never made, no copy of one, and none that is closed and can be asked.
@@ -283,7 +283,7 @@ has_none!(Key, Clone, Copy, Default);
 
 const FORKED: Option<Error> = Some(Error::Forked);
 
-/// Nothing is written around the buffer, however long it is.
+/// Nothing outside the buffer is written, whatever its length.
 fn into(mut call: impl FnMut(&mut [u8]) -> Option<Error>) -> bool {
     [0, 16, 32].into_iter().all(|size| {
         let mut out = [1; 96];
@@ -293,10 +293,10 @@ fn into(mut call: impl FnMut(&mut [u8]) -> Option<Error>) -> bool {
 
 type Asked = (&'static str, fn(&mut Key) -> bool);
 
-/// What each method says of a key of another process.
+/// What each method does with another process's key.
 const ASKED: [Asked; 19] = [
     ("depth", |key| key.depth() == 0),
-    ("drop", |_| true), // the test drops it
+    ("drop", |_| true), // dropped by the test
     ("eval", |key| key.eval(1).err() == FORKED),
     ("eval_into", |key| into(|out| key.eval_into(1, out).err())),
     ("eval_many", |key| into(|out| key.eval_many(&[], out).err()) && into(|out| key.eval_many(&[1, 2], out).err())),
@@ -312,7 +312,7 @@ const ASKED: [Asked; 19] = [
     ("puncture", |key| key.puncture(1).err() == FORKED),
     ("puncture_many", |key| key.puncture_many(&[1]).err() == FORKED && key.puncture_many(&[]).err() == FORKED),
     ("puncture_range", |key| key.puncture_range(1..=1 << 40).err() == FORKED),
-    ("suite", |key| [Suite::MlsSha256, Suite::Sha3_256Salted].contains(&key.suite())), // what it was made with
+    ("suite", |key| [Suite::MlsSha256, Suite::Sha3_256Salted].contains(&key.suite())), // as set up
     ("value_bytes", |key| key.value_bytes() == 0),
 ];
 
@@ -336,7 +336,7 @@ fn a_parents_keys_stay_whole_when_a_child_drops_them() {
     let mut key = Key::new(63).unwrap();
     let before = key.export().unwrap();
     assert!(methods::in_child(|| {
-        // SAFETY: the child leaves without another look at it
+        // SAFETY: the child exits without using it again
         unsafe { std::ptr::drop_in_place(&mut key) };
         true
     }));

@@ -3,7 +3,7 @@
 use rustls::server::ProducesTickets;
 use std::sync::Arc;
 
-/// A ticket stays good until the client has shown that it knows the ticket's secret.
+/// A ticket remains valid until the client has proved that it knows the ticket's secret.
 #[derive(Debug)]
 pub struct AfterBinder(pub Arc<pprf_rustls::Ticketer>);
 

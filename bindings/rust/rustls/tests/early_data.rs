@@ -54,7 +54,7 @@ impl Pair {
         ClientConnection::new(self.client.clone(), ServerName::try_from("x").unwrap()).unwrap()
     }
 
-    /// What a server makes of bytes that arrive: the connection, or why there is none.
+    /// What a server does with arriving bytes: accepts a connection, or why not.
     fn deliver(&self, wire: &[u8]) -> Result<ServerConnection, Error> {
         let mut s = ServerConnection::new(self.server.clone()).unwrap();
         let mut rest = wire;
@@ -65,7 +65,7 @@ impl Pair {
         Ok(s)
     }
 
-    /// To the end of the handshake, and the tickets after it.
+    /// Continue to the end of the handshake and the tickets after it.
     fn finish(&self, c: &mut ClientConnection, s: &mut ServerConnection) {
         for _ in 0..8 {
             let mut wire = Vec::new();
@@ -94,7 +94,8 @@ impl Pair {
         assert_eq!(s.handshake_kind(), Some(HandshakeKind::Full));
     }
 
-    /// A client with a ticket, and its first flight; with the payment in it, if early data is to be had.
+    /// A client with a ticket, and its first flight, with the payment in it if early data is
+    /// allowed.
     fn resuming(&self) -> (ClientConnection, Vec<u8>) {
         let mut c = self.client();
         if let Some(mut early) = c.early_data() {
@@ -113,7 +114,7 @@ fn early(s: &mut ServerConnection) -> Vec<u8> {
     got
 }
 
-/// The flight with a wrong binder: the binder is the last thing in a ClientHello, the flight's first record.
+/// The flight with a wrong binder, which is the end of the ClientHello, the flight's first record.
 fn with_a_bad_binder(flight: &[u8]) -> Vec<u8> {
     let mut bad = flight.to_vec();
     let hello = 5 + usize::from(u16::from_be_bytes([bad[3], bad[4]]));
@@ -139,7 +140,7 @@ fn a_payment_is_delivered_once_and_replays_are_refused() {
     assert!(c.is_early_data_accepted());
     assert_eq!(s.handshake_kind(), Some(HandshakeKind::Resumed));
     assert_eq!((tickets.metrics().redeemed, tickets.metrics().refused), (1, 3));
-    // the connection has given a successor
+    // the connection has issued a successor
     let (_, flight) = pair.resuming();
     assert_eq!(early(&mut pair.deliver(&flight).unwrap()), PAYMENT);
 }
@@ -176,7 +177,8 @@ fn a_copy_with_a_bad_binder_burns_nothing() {
     assert_eq!(s.handshake_kind(), Some(HandshakeKind::Resumed));
 }
 
-/// Without the hook: what rustls does with a ticketer that uses its tickets up when it decrypts them.
+/// Without the hook: the behaviour of rustls with a ticketer that uses up tickets when it decrypts
+/// them.
 #[test]
 fn control_a_ticketer_without_the_hook_gets_no_early_data_and_loses_the_ticket_to_a_bad_binder() {
     let pair = pair(ours(), &TLS13);
@@ -189,7 +191,7 @@ fn control_a_ticketer_without_the_hook_gets_no_early_data_and_loses_the_ticket_t
     assert_eq!(s.handshake_kind(), Some(HandshakeKind::Full));
 }
 
-/// TLS 1.2 has no binder: the hook is called when the ticket is decrypted.
+/// TLS 1.2 has no binder, so the hook is called when the ticket is decrypted.
 #[test]
 fn a_tls_1_2_ticket_resumes_one_connection() {
     let pair = pair(Arc::new(AfterBinder(ours())), &TLS12);
