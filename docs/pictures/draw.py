@@ -94,15 +94,16 @@ def puncture():
 # --- the way of one leaf through opt ---------------------------------------------------------------
 
 STEPS = [  # function, its file, what it does, what backs it: docs/one-puncture.md has the links
-    ("pprf_eval_punct", "opt/core.c", "checks the arguments, and that the key is this process's", "tested"),
+    ("pprf_eval_punct", "opt/core.c", "checks the arguments, and that the key belongs to this process", "tested"),
     ("opt_packed_find", "opt/packed/index.c",
-     "which node covers the leaf? the index gives the page, its tiles the node",
+     "finds the node that covers the leaf: its page by the index, then its tile",
      "proven: Frama-C"),
-    ("opt_walk", "opt/walk.c", "walks down to the leaf, keeps the siblings beside the path", "proven: Frama-C"),
-    ("prg_expand", "prg/choice.c", "on each level: a seed into two, by SHA3-256", "proven: Coq (the Keccak)"),
-    ("opt_packed_puncture", "opt/packed/fit.c", "the siblings take the node's place in the page; the leaf is marked",
+    ("opt_walk", "opt/walk.c", "walks down to the leaf and keeps the siblings beside the path", "proven: Frama-C"),
+    ("prg_expand", "prg/choice.c", "at each level: derives both children's seeds by SHA3-256",
+     "proven: Coq (the Keccak)"),
+    ("opt_packed_puncture", "opt/packed/fit.c", "replaces the node by the siblings in the page, and marks the leaf",
      "proven: Frama-C"),
-    ("prg_wipe", "prg/wipe.c", "the stack and the registers are overwritten", "tested in the binary"),
+    ("prg_wipe", "prg/wipe.c", "overwrites the stack and the registers", "tested in the binary"),
 ]
 
 
@@ -126,12 +127,12 @@ ROOMS = [  # rows from the top; a room: its folders, what it holds, where its bo
      ("tls/  valkey/", "tickets; the fleet's module", 510, 766)],
     [("include/pprf.h", "the API, which ref and opt both implement", 10, 766)],
     [("ref/", "the reference: an array of nodes", 10, 380),
-     ("opt/", "the implementation to ship: two stores", 390, 766)],
-    [("prg/", "a seed into two; wiping; what tells a child of fork", 10, 766)],
+     ("opt/", "the implementation that ships: two stores", 390, 766)],
+    [("prg/", "the PRG; wiping of stack and registers; detection of forks", 10, 766)],
 ]
-JUDGES = [("spec/  proofs/", "what a key is, and that ref and opt are it"),
-          ("equivalence-tests/", "ref, opt and model against each other; secrets; failures; hostile bytes"),
-          ("bench/", "time and memory, against other stores")]
+JUDGES = [("spec/  proofs/", "definitions in Coq; proofs about the model, ref and opt"),
+          ("equivalence-tests/", "compare ref, opt and the model; search for secrets; failures; hostile bytes"),
+          ("bench/", "measures time and memory, also of other stores")]
 
 
 def rooms():
@@ -147,7 +148,7 @@ def rooms():
         parts += [line(388, y - 24, 388, y - 3),
                   '<path d="M383 %d L388 %d L393 %d" class="line"/>' % (y - 9, y - 3, y - 9)]
     parts = parts[:-2]
-    parts.append(text(10, y + 8, "What judges them, and is in no product", "small", "soft"))
+    parts.append(text(10, y + 8, "Checks, not part of any product", "small", "soft"))
     for i, (name, what) in enumerate(JUDGES):
         parts += box(10, y + 18 + 62 * i, 766, name, what)
     return svg(776, y + 18 + 62 * len(JUDGES), "The rooms of libpprf: each includes only what lies below it", parts)
