@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many leaves. */
+/* Tests of batches and of pprf_expand. */
 #include "selftest.h"
 
 /* ---- tests: many leaves ---- */
@@ -16,8 +16,8 @@ static pprf_key *copy_of(const pprf_key *key)
   return must(copy);
 }
 
-/* eval_batch against eval; the PRG calls are those of an unshared walk at most, and exactly
- * `calls` if that is given. */
+/* Compare eval_batch with eval.  It may make at most the PRG calls of separate walks, and
+ * exactly `calls` if that is not NULL. */
 static void check_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n,
                              const uint64_t *calls)
 {
@@ -51,7 +51,7 @@ static int ascending(const void *a, const void *b)
   return x < y ? -1 : x > y;
 }
 
-/* Batches against single calls, on a key and its model: both end with the leaves punctured. */
+/* Compare batches with single calls, on a key and its model; both end with the leaves punctured. */
 static void check_batches(pprf_key *key, struct model *m, uint64_t *leaf, size_t n)
 {
   int *result = must(malloc((n + 1) * sizeof *result));
@@ -177,7 +177,7 @@ void test_batches_random(void)
     uint64_t base = rnd_below(leaves(&m)), spread = 1 + rnd_below(rnd_below(2) ? leaves(&m) : 3000);
     for (size_t i = 0; i < n; i++)
       leaf[i] = rnd_below(5) == 0 ? some_leaf(&m) : (base + rnd_below(spread)) & (leaves(&m) - 1);
-    if (depth > 20 && round % 3 == 0) /* all of them at the borders */
+    if (depth > 20 && round % 3 == 0) /* all leaves at borders */
       for (size_t i = 0; i < n; i++)
         leaf[i] = some_leaf(&m);
     check_batches(key, &m, leaf, n);
@@ -188,7 +188,7 @@ void test_batches_random(void)
       check_expand(key, &m, 0, leaves(&m) - 1);
     pprf_free(key);
   }
-  pprf_key *key = new_key(&m, 16); /* all in two batches: the store is given back */
+  pprf_key *key = new_key(&m, 16); /* two batches empty it: its pages are released */
   for (uint64_t x = 0; x < 32768; x++)
     leaf[x] = 2 * x;
   check_batches(key, &m, leaf, 32768);
@@ -214,7 +214,7 @@ void test_batch_errors(void)
   for (unsigned i = 0; i < 40; i++)
     leaf[i] = (i * 389 + 7) & 1023;
   for (unsigned op = 0; op < 3; op++)
-    for (uint64_t nth = 1; !failed; nth++) { /* a PRG that fails */
+    for (uint64_t nth = 1; !failed; nth++) { /* the nth PRG call fails */
       int err;
       pprf_key *copy = copy_of(key);
       snprintf(context, sizeof context, "op %u fails at call %llu", op, (unsigned long long)nth);

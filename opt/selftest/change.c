@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys whose store becomes the other, against the model: when, by which operation, and when not. */
+/* Tests of the change of a key's store, against the model: when it happens, by which operation,
+ * and when not. */
 #include "change.h"
 
 #include <sys/wait.h>
@@ -8,12 +9,12 @@
 #include "common/fork.h"
 #include "selftest.h"
 
-/* ---- a key beside the model, and which store it must have ---- */
+/* ---- a key, its model, and the store it must have ---- */
 
 struct subject {
   pprf_key *key;
   struct model m;
-  int packed;       /* which store the last look found */
+  int packed;       /* store found by the last look() */
   unsigned changes; /* so far */
 };
 
@@ -50,7 +51,7 @@ static void free_subject(struct subject *s)
   free(s->m.punctured);
 }
 
-/* All that there is to see of a key in its store. */
+/* Check everything that can be observed of a key in its store. */
 static void check_whole(const struct subject *s)
 {
   if (s->packed)
@@ -59,7 +60,8 @@ static void check_whole(const struct subject *s)
     check_key(s->key, &s->m, 1);
 }
 
-/* After an operation: whether the store is the right one, and whole if it has just changed. */
+/* Called after an operation: check that the store is the right one, and the whole key if it has
+ * just changed. */
 static void look(struct subject *s)
 {
   uint64_t nodes = pprf_node_count(s->key);
@@ -74,7 +76,7 @@ static void look(struct subject *s)
   }
 }
 
-/* Puncture leaves of a batch. */
+/* Puncture leaves by a batch. */
 static void batch(struct subject *s, const uint64_t *leaf, size_t n)
 {
   check(pprf_punct_batch(s->key, leaf, n, NULL) == PPRF_OK, "batch");
@@ -84,7 +86,8 @@ static void batch(struct subject *s, const uint64_t *leaf, size_t n)
 
 /* ---- tests ---- */
 
-/* All leaves in random order, by each kind of operation; the values are those of a key with pair slots. */
+/* Puncture all leaves in random order, by one kind of operation; values are compared with those
+ * of a key with pair slots. */
 static void whole_tree(unsigned depth, unsigned kind)
 {
   struct subject s = new_subject(depth);
@@ -130,7 +133,7 @@ static void whole_trees(void)
   end_test("changes: whole_trees_have_the_store_that_their_nodes_ask_for");
 }
 
-/* The deepest tree that changes, and the next; there and back again. */
+/* The deepest tree that changes and the next deeper one; to slots and back again. */
 static void deep_trees(void)
 {
   enum { BATCH = 1024 };
@@ -156,7 +159,7 @@ static void deep_trees(void)
   end_test("changes: the_deepest_tree_that_changes_has_depth_20");
 }
 
-/* One half after the other filled and used up: as many changes as there can be. */
+/* Fill and use up one half after the other: the greatest possible number of changes. */
 static void there_and_back(void)
 {
   enum { DEPTH = 12 };
@@ -178,7 +181,7 @@ static void there_and_back(void)
   end_test("changes: a_key_changes_as_often_as_it_fills_and_is_used_up");
 }
 
-/* A key with just as many nodes as it may have without a change. */
+/* A key with as many nodes as it can have without a change. */
 static struct subject on_the_edge(unsigned depth)
 {
   struct subject s = new_subject(depth);
@@ -193,7 +196,7 @@ static struct subject on_the_edge(unsigned depth)
   return s;
 }
 
-/* A leaf that is a node of no small height, so that a puncture makes more nodes. */
+/* A leaf below a node of some height, so that its puncture adds nodes. */
 static uint64_t splitting_leaf(const struct model *m)
 {
   uint64_t leaf;
@@ -203,7 +206,7 @@ static uint64_t splitting_leaf(const struct model *m)
   return leaf;
 }
 
-/* As read from bytes. */
+/* Keys imported from files. */
 static void imported(void)
 {
   for (unsigned depth = 9; depth <= 12; depth++)
@@ -235,14 +238,15 @@ static void imported(void)
   end_test("changes: a_key_that_is_read_begins_with_the_store_that_its_nodes_ask_for");
 }
 
-/* Each request for memory refused in turn, at a change to pair slots and at one back: the operation fails and
- * the key is as it was, or it is done and the store is what it was, until another is due. */
+/* Refuse each memory request in turn, at a change to pair slots and at a change back: either the
+ * operation fails and the key is unchanged, or it succeeds and the store is unchanged until the
+ * next change is due. */
 static void no_memory(void)
 {
   enum { DEPTH = 11 };
   unsigned kept = 0;
   for (unsigned k = 0; k < 40 && !failed; k++) {
-    unsigned at = 1 + k % 5; /* a puncture asks up to twice, a change twice */
+    unsigned at = 1 + k % 5; /* a puncture allocates up to twice, a change twice */
     struct subject s = on_the_edge(DEPTH);
     uint64_t leaf = splitting_leaf(&s.m);
     refused = at;
@@ -256,7 +260,7 @@ static void no_memory(void)
     kept += err == PPRF_OK && !done;
     s.packed = is_packed(s.key);
     check_whole(&s);
-    while (s.packed && !failed) { /* later it has memory */
+    while (s.packed && !failed) { /* later requests succeed */
       leaf = splitting_leaf(&s.m);
       uint64_t bound = store_of(s.key)->most;
       check(pprf_punct(s.key, leaf) == PPRF_OK, "punct");
@@ -284,7 +288,7 @@ static void no_memory(void)
         model_puncture(&s.m, last, last);
     done = refused > 0;
     refused = 0;
-    s.packed = is_packed(s.key); /* though not all memory was there, to make a page smaller */
+    s.packed = is_packed(s.key); /* packed despite the refusal: shrinking a page may fail */
     check(s.packed || (!done && store_of(s.key)->least == least(DEPTH) / 2), "least");
     kept += !s.packed;
     check_whole(&s);
@@ -300,7 +304,7 @@ static void no_memory(void)
   end_test("changes: without_memory_the_store_stays_and_the_next_change_is_later");
 }
 
-/* The file of a key of `nodes` nodes of height 0; the caller frees it. */
+/* A file of a key with `nodes` nodes of height 0; the caller frees it. */
 static uint8_t *dense_file(unsigned depth, uint64_t nodes, size_t *len)
 {
   pprf_key *key = NULL;
@@ -317,7 +321,7 @@ static uint8_t *dense_file(unsigned depth, uint64_t nodes, size_t *len)
   return file;
 }
 
-/* Whether a key is that of a file, and packed. */
+/* Whether a key is packed and equals that of a file. */
 static int is_packed_of(const pprf_key *key, const uint8_t *file, size_t len)
 {
   size_t got = len;
@@ -328,13 +332,14 @@ static int is_packed_of(const pprf_key *key, const uint8_t *file, size_t len)
   return is_packed(key);
 }
 
-/* Each request for memory refused in turn while a file of many nodes is read: it gets the store for which
- * there is memory, and slots later where it has none now. */
+/* Refuse each memory request in turn while a file of many nodes is imported: the key gets the
+ * store for which there is memory, and changes to slots later if they could not be allocated
+ * now. */
 static void no_memory_to_read(void)
 {
   enum { DEPTH = 11 };
   unsigned packed = 0;
-  for (unsigned quarters = 2; quarters <= 4; quarters++) { /* of the most nodes that there can be */
+  for (unsigned quarters = 2; quarters <= 4; quarters++) { /* of the most nodes possible */
     size_t len = 0;
     uint8_t *file = dense_file(DEPTH, quarters * most(DEPTH), &len);
     for (unsigned at = 1, done = 0; !done && !failed; at++) {
@@ -357,7 +362,7 @@ static void no_memory_to_read(void)
   end_test("changes: a_file_of_many_nodes_is_read_into_the_store_for_which_there_is_memory");
 }
 
-/* Pair slots whose seeds are locked, and an arena whose first region cannot be. */
+/* Pair slots with locked seeds, and an arena whose first region cannot be locked. */
 static void locked_slots(void)
 {
   enum { DEPTH = 12 };
@@ -378,7 +383,7 @@ static void locked_slots(void)
   pprf_free(key);
 }
 
-/* A packed store that is locked, and pair slots that cannot be, then ones that can. */
+/* A packed store that is locked, and pair slots that cannot be locked at first. */
 static void locked_arena(void)
 {
   enum { DEPTH = 12 };
@@ -395,12 +400,12 @@ static void locked_arena(void)
   }
 }
 
-/* The same as a file of many nodes is read: no seed has been in what is not locked, and slots that can be are
- * taken later. */
+/* The same while a file of many nodes is imported: no seed was ever in unlocked memory, and
+ * slots that can be locked are used later. */
 static void read_locked(void)
 {
   enum { DEPTH = 12 };
-  struct subject other = new_subject(DEPTH); /* the arena's region */
+  struct subject other = new_subject(DEPTH); /* creates the arena's region */
   size_t len = 0;
   uint8_t *file = dense_file(DEPTH, 2 * most(DEPTH), &len);
   pprf_key *key = NULL;
@@ -421,14 +426,14 @@ static void read_locked(void)
   free_subject(&other);
 }
 
-/* Neither store can be locked. */
+/* Import if neither store can be locked. */
 static void read_unlocked(void)
 {
   enum { DEPTH = 12 };
   size_t len = 0;
   mlock2_says = REFUSED;
   uint8_t *file = dense_file(DEPTH, 2 * most(DEPTH), &len);
-  for (unsigned at = 0; at < 10 && !failed; at++) { /* at 0 with all memory */
+  for (unsigned at = 0; at < 10 && !failed; at++) { /* 0: all memory is granted */
     pprf_key *key = NULL;
     refused = at;
     check(pprf_import(&key, file, len) == PPRF_OK, "import, %u", at);
@@ -441,7 +446,8 @@ static void read_unlocked(void)
   free(file);
 }
 
-/* pprf_prefault gives up no lock; it makes slots of a packed key that can be locked, or was not. */
+/* pprf_prefault never gives up a lock; it makes slots for a packed key if they can be locked, or
+ * if the key was not locked. */
 static void prefaulted_locked(void)
 {
   enum { DEPTH = 12 };
@@ -459,7 +465,7 @@ static void prefaulted_locked(void)
   free_subject(&s);
 }
 
-/* The same where nothing is locked, of either store. */
+/* The same if nothing can be locked, for either store. */
 static void prefaulted_unlocked(void)
 {
   enum { DEPTH = 12 };
@@ -475,7 +481,7 @@ static void prefaulted_unlocked(void)
   free_subject(&s);
 }
 
-/* What is not locked anyway changes in either direction. */
+/* A key that is not locked anyway changes in both directions. */
 static void nothing_locked(void)
 {
   enum { DEPTH = 12 };
@@ -489,7 +495,7 @@ static void nothing_locked(void)
   free_subject(&s);
 }
 
-/* Seeds that are kept out of swap stay so; in children, whose arenas are empty. */
+/* Locked seeds stay locked.  Each case runs in a child, whose arena is empty. */
 static void locks(void)
 {
   static void (*const cases[])(void) = {locked_slots,  locked_arena,      read_locked,
@@ -513,7 +519,7 @@ static void locks(void)
   end_test("changes: seeds_that_are_kept_out_of_swap_stay_so");
 }
 
-/* A store that was asked for, by an option or by pprf_prefault, stays. */
+/* A store requested by an option or by pprf_prefault is kept. */
 static void asked_for(void)
 {
   enum { DEPTH = 11 };
@@ -532,7 +538,7 @@ static void asked_for(void)
     for (uint64_t i = 0, n = leaves(&s.m), leaf = 5; i < n; i++, leaf = (leaf + 1023) % n) {
       check(pprf_punct(s.key, leaf) == PPRF_OK, "punct");
       model_puncture(&s.m, leaf, leaf);
-      if (kind == 3 && s.packed && !is_packed(s.key)) /* once it has changed */
+      if (kind == 3 && s.packed && !is_packed(s.key)) /* after its first change */
         check(pprf_prefault(s.key) == PPRF_OK, "prefault");
       s.packed = kind == 1 || (kind == 3 && is_packed(s.key));
       check(is_packed(s.key) == s.packed, "kind %u, after %llu", kind, (unsigned long long)i);
@@ -544,7 +550,7 @@ static void asked_for(void)
   end_test("changes: a_store_that_was_asked_for_stays");
 }
 
-/* Keys of 32-byte seeds are other code. */
+/* Keys with 32-byte seeds, which other code handles. */
 static void wide(void)
 {
   enum { DEPTH = 12 };
@@ -575,8 +581,8 @@ static void wide(void)
   end_test("changes: keys_of_32_byte_seeds_change_too");
 }
 
-/* Whatever the limit on locked memory is, it forbids no change: slots are locked if the arena's regions are that
- * earlier tests have left. */
+/* Let mlock2 answer for slots as it did for the arena's regions that earlier tests left, so that
+ * no change is refused, whatever the limit on locked memory is. */
 static void lock_alike(void)
 {
   pprf_key *key = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words, bitmaps, keys, hostile files. */
+/* Tests of words, bitmaps, keys and hostile files. */
 #include <sys/mman.h>
 
 #include "selftest.h"
@@ -47,7 +47,7 @@ void test_words(void)
     (void)munmap(s.slot, s.mapped);
   }
   end_test("a_small_block_has_room_for_its_levels_and_no_more");
-  for (unsigned i = 0; i < 64; i++) /* the nearest set bit on each side decides: all pairs */
+  for (unsigned i = 0; i < 64; i++) /* all pairs: the nearest set bit on each side decides */
     for (unsigned j = 0; j < 64; j++)
       for (unsigned k = 0; k < 64; k++)
         if (i != j && i != k) {
@@ -76,7 +76,7 @@ void test_words(void)
   end_test("levels_and_words_cover_the_leaves");
 }
 
-/* All ranges of a fresh bitmap, then a second one on top; every leaf asked. */
+/* All ranges on a fresh bitmap, then a second range on top; every leaf is queried. */
 void test_all_ranges(unsigned depth)
 {
   char name[80];
@@ -192,7 +192,7 @@ void test_random_operations(unsigned depth, unsigned operations)
         last = t;
       }
       if (last - first > leaves(&m) / 8 && rnd_below(8) != 0)
-        last = first + (last - first) / 64; /* keep something alive */
+        last = first + (last - first) / 64; /* keep some leaves live */
     }
     snprintf(context, sizeof context, "depth %u op %u punct %llu..%llu", depth, op,
              (unsigned long long)first, (unsigned long long)last);
@@ -222,8 +222,9 @@ static int same_words(const struct opt_bitmap *a, const struct opt_bitmap *b)
   return same;
 }
 
-/* Two keys of unlike seeds, the same calls: the words of their bitmaps are the same after each.  A thief
- * who reads them learns what was called and nothing of seeds (docs/security.md). */
+/* Two keys with different seeds and the same calls have the same bitmap words after each call.
+ * A thief who reads them learns which calls were made, and nothing about seeds
+ * (docs/security.md). */
 void test_marks(void)
 {
   struct model m = {0};
@@ -240,7 +241,7 @@ void test_marks(void)
       int got[2] = {PPRF_OK, PPRF_OK};
       for (int i = 0; i < 2; i++) {
         pprf_key *k = i == 0 ? key : other;
-        fail_at = nth; /* in some calls an expansion fails */
+        fail_at = nth; /* in some calls a PRG call fails */
         if (kind == 0)
           got[i] = pprf_punct(k, first);
         else if (kind == 1)
@@ -266,7 +267,7 @@ void test_marks(void)
   end_test("bitmaps_do_not_depend_on_seeds");
 }
 
-/* Every failure of the PRG leaves slots, bitmaps and count as they were. */
+/* A failing PRG leaves slots, bitmaps and count unchanged. */
 void test_failing_prg(void)
 {
   struct model m = {0};
@@ -317,7 +318,7 @@ void test_failing_prg(void)
 
 /* ---- tests: hostile key files ---- */
 
-/* A file of depth 10 with these in-order ids, whose digest is right. */
+/* A file of depth 10 with these in-order ids and a correct digest. */
 static size_t forge(uint8_t *file, const uint64_t *ids, size_t n)
 {
   const uint8_t header[16] = {'P', 'P', 'R', 'F', 'K', 'E', 'Y', 1, 1, 10, 0, 0, (uint8_t)n};
@@ -335,7 +336,7 @@ static size_t forge(uint8_t *file, const uint64_t *ids, size_t n)
 static int import_result(const uint8_t *file, size_t len)
 {
   pprf_key *key = NULL;
-  uint8_t *exact = must(malloc(len + 1)); /* a read past the end is seen by sanitizers */
+  uint8_t *exact = must(malloc(len + 1)); /* exact size: sanitizers detect a read past the end */
   memcpy(exact, file, len);
   int err = import_slots(&key, exact, len);
   check((err == PPRF_OK) == (key != NULL), "key and result disagree");
@@ -375,11 +376,11 @@ void test_hostile_files(void)
     check(err == files[i].want, "%s: result %d", files[i].what, err);
   }
   for (unsigned at = 0; at < 16; at++)
-    for (unsigned bit = 0; bit < 8; bit++) { /* the digest is right, the header is not */
+    for (unsigned bit = 0; bit < 8; bit++) { /* correct digest, wrong header */
       size_t len = forge(file, (const uint64_t[]){3, 6}, 2);
       file[at] ^= (uint8_t)(1u << bit);
       check(prg_digest(file, len - 32, file + len - 32) == PPRF_OK, "digest");
-      int err = import_result(file, len); /* depths 11, 14 have ids of two bytes as well */
+      int err = import_result(file, len); /* depths 11 and 14 have two-byte ids as well */
       int other_depth = at == 9 && (file[9] == 11 || file[9] == 14 || file[9] == 8);
       check(err == (other_depth ? PPRF_OK : PPRF_ERR_FORMAT), "header bit %u.%u: result %d", at,
             bit, err);

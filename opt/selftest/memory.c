@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory, shared keys. */
+/* Tests of memory use, prefaulting and shared keys. */
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ static size_t process_bytes(void)
   return strtoul(end, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Resident bytes of a key's mapping as the kernel accounts for them. */
+/* Resident bytes of a key's mapping according to the kernel. */
 size_t kernel_bytes(const pprf_key *key)
 {
   const struct opt_store *s = store_of(key);
@@ -43,7 +43,7 @@ void test_depth_32(void)
 {
   pprf_key *key;
   uint8_t a[PPRF_SEED_BYTES], b[PPRF_SEED_BYTES];
-  check(setup_slots(&key, 1, root_bytes) == PPRF_OK, "setup"); /* libcrypto's own start */
+  check(setup_slots(&key, 1, root_bytes) == PPRF_OK, "setup"); /* initializes libcrypto */
   pprf_free(key);
   size_t before = process_bytes();
   check(setup_slots(&key, 32, root_bytes) == PPRF_OK, "setup");
@@ -103,7 +103,7 @@ void test_worst_case_bytes(unsigned depth)
   end_test(name);
 }
 
-/* The same of a key in the store that is asked for. */
+/* The same for a key in the requested store. */
 void test_worst_case_of_store(unsigned depth, unsigned store)
 {
   char name[120];
@@ -112,7 +112,7 @@ void test_worst_case_of_store(unsigned depth, unsigned store)
   pprf_key *key = NULL;
   uint64_t n = UINT64_C(1) << depth;
   int slots = store == PPRF_STORE_DEFAULT && depth <= 20;
-  mlock2_says = GRANTED; /* so that a key changes, whatever the limit is */
+  mlock2_says = GRANTED; /* so that the key changes, whatever the limit is */
   check(pprf_setup_with(&key, &o) == PPRF_OK, "setup");
   for (uint64_t x = 0; x < n; x += 2)
     check(pprf_punct(must(key), x) == PPRF_OK, "punct %llu", (unsigned long long)x);
@@ -154,7 +154,8 @@ void test_range_release(void)
   end_test("pages_of_punctured_blocks_go_back_to_the_system");
 }
 
-/* The same of a packed key, which gets pair slots: with the last leaf punctured, or any. */
+/* The same for a packed key, which gets pair slots; with the last leaf punctured, or a random
+ * one. */
 static void prefault_packed(struct model *m, unsigned depth, int last)
 {
   const struct pprf_options o = {
@@ -289,7 +290,7 @@ static void check_cleared(pprf_key *key, unsigned depth)
   free(m.punctured);
 }
 
-/* A key of which every leaf is punctured, one by one, starts again as one that is cleared. */
+/* A key whose leaves were all punctured one by one starts again like one that was cleared. */
 static void start_after_punctures(pprf_key *key)
 {
   uint64_t n = UINT64_C(1) << pprf_depth(key), live = 0;
@@ -305,7 +306,7 @@ static void start_after_punctures(pprf_key *key)
   check(live == n - 1, "leaves are punctured still");
 }
 
-/* A new key in shared memory takes no pages but its first, also where none can be given back. */
+/* A new key in shared memory uses only its first page, also where pages cannot be given back. */
 static void new_shared_keys(void)
 {
   enum { DEPTH = 22 }; /* 32 MB of slots */
@@ -327,7 +328,7 @@ static void new_shared_keys(void)
   end_test("a_new_shared_key_takes_no_pages_but_its_first");
 }
 
-/* Where the system takes no pages back a shared key is cleared all the same, locked or not. */
+/* Where the kernel takes no pages back, a shared key is still cleared, locked or not. */
 static void cleared_where_pages_stay(void)
 {
   enum { DEPTH = 14 };
@@ -370,7 +371,7 @@ void test_shared(void)
       check(pprf_eval(key, n - 1, value) == PPRF_OK, "eval");
       check(memcmp(value, first, sizeof value) != 0, "the same seed again");
       memcpy(first, value, sizeof first);
-      pid_t child = fork(); /* what a child punctures is punctured here */
+      pid_t child = fork(); /* what a child punctures is punctured in the parent */
       if (child == 0)
         _exit(pprf_punct(key, 0) == PPRF_OK ? 0 : 1);
       check(child > 0 && waitpid(child, &status, 0) == child && status == 0, "child");
@@ -380,7 +381,7 @@ void test_shared(void)
             "another value");
       for (unsigned i = 0; i < 500; i++)
         (void)pprf_punct(key, rnd_below(n));
-      if (round == 1) { /* half changed: slots without a node, bits without reason, a wrong count */
+      if (round == 1) { /* half changed: slots without a node, random bits, a wrong count */
         struct opt_store *s = &key->store;
         for (unsigned i = 0; i < 50; i++) {
           s->slot[rnd_below(n / 2)] = root_seed();
@@ -391,7 +392,7 @@ void test_shared(void)
         }
         s->nodes = rnd();
       }
-      if (round == 2) /* a system that does not take pages back */
+      if (round == 2) /* the kernel takes no pages back */
         refused_advice = MADV_REMOVE;
       opt_shared_clear(key);
       refused_advice = -1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The model that opt is compared with; the PRG and memory through --wrap. */
+/* The model that opt is compared with, and the linker's wrappers of the PRG and of memory
+ * functions. */
 #include <errno.h>
 #include <malloc.h>
 #include <sys/mman.h>
@@ -8,7 +9,7 @@
 #include "lanes.h"
 #include "selftest.h"
 
-/* ---- the PRG, through the linker's --wrap: counted, and made to fail ---- */
+/* ---- the PRG, through the linker's --wrap: calls are counted and can be made to fail ---- */
 
 struct pprf_children __real_prg_expand(struct pprf_family family, struct pprf_seed seed,
                                        uint64_t start, unsigned height);
@@ -32,7 +33,7 @@ int __real_opt_descend(struct pprf_family family, struct pprf_seed seed, uint64_
 int __wrap_opt_descend(struct pprf_family family, struct pprf_seed seed, uint64_t leaf,
                        unsigned height, struct pprf_seed *copath, struct pprf_seed *value);
 
-/* Each second walk, and each that may fail, goes node by node. */
+/* Every second walk, and each that may fail, goes node by node. */
 int __wrap_opt_descend(struct pprf_family family, struct pprf_seed seed, uint64_t leaf,
                        unsigned height, struct pprf_seed *copath, struct pprf_seed *value)
 {
@@ -55,7 +56,7 @@ int __wrap_opt_expand_many(struct pprf_family family, const struct opt_step *ste
       check(0, "opt_expand_many called for (%llu, %u)", (unsigned long long)step[i].start,
             step[i].height);
   int err = __real_opt_expand_many(family, step, n);
-  if (fail_at > 0 && fail_at <= n) { /* as many outputs are written as before a failure can be */
+  if (fail_at > 0 && fail_at <= n) { /* write as many outputs as a real failure might */
     fail_at = 0;
     return PPRF_ERR_CRYPTO;
   }
@@ -63,7 +64,7 @@ int __wrap_opt_expand_many(struct pprf_family family, const struct opt_step *ste
   return err;
 }
 
-/* ---- memory given back, through --wrap: searched for seeds; and advice refused ---- */
+/* ---- freed memory, through --wrap, is searched for seeds; madvise may be refused ---- */
 
 struct pprf_seed watched[WATCHED];
 unsigned watching; /* number of them */
@@ -100,7 +101,7 @@ struct pprf_seed root_seed(void)
   return (struct pprf_seed){UINT64_C(0x0807060504030201), UINT64_C(0x100f0e0d0c0b0a09)};
 }
 
-/* GGM value of a node below the root. */
+/* GGM value of a node. */
 struct pprf_seed node_seed(unsigned depth, struct opt_node n)
 {
   struct pprf_seed s = root_seed();
@@ -168,8 +169,7 @@ void model_puncture(struct model *m, uint64_t first, uint64_t last)
   m->n = m->n + 1 - (j - i);
 }
 
-/* The next node of cover(S) at or after a live leaf that starts a node, and the least live leaf
- * at or after a leaf. */
+/* model_next_live: the least live leaf at or after a leaf. */
 uint64_t model_next_live(const struct model *m, uint64_t leaf)
 {
   size_t i = model_at(m, leaf);
@@ -195,7 +195,7 @@ const struct opt_store *store_of(const pprf_key *key)
   return &key->store;
 }
 
-/* The bitmaps of a block and everything below it, as far as they are trusted. */
+/* Check the bitmaps of a block and of everything below it, as far as they are valid. */
 static void check_block(const struct opt_bitmap *b, const struct model *m, unsigned level,
                         uint64_t block)
 {
@@ -260,7 +260,7 @@ static void check_borders(const struct opt_bitmap *b, const struct model *m)
   check(opt_bitmap_next_live(b, leaves(m)) == leaves(m), "next live of the end");
 }
 
-/* Slots that are not zero, looking only at pages in memory. */
+/* Number of nonzero slots, inspecting only pages in memory. */
 static uint64_t used_slots(const struct opt_store *s, unsigned depth)
 {
   size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = sizeof *s->slot << (depth - 1);
@@ -276,8 +276,8 @@ static uint64_t used_slots(const struct opt_store *s, unsigned depth)
   return n;
 }
 
-/* The nodes in order, the count, and the slots: each node's slot holds its GGM value (all of them
- * up to depth 10, one in 16 above), and no other slot is in use. */
+/* Check the nodes in order, the count, and the slots: each node's slot holds its GGM value (all
+ * of them up to depth 10, one in 16 above), and no other slot is in use. */
 void check_nodes(const struct opt_store *s, const struct model *m, int slots)
 {
   uint64_t count = 0, at = 0;
@@ -336,7 +336,7 @@ pprf_key *new_key(struct model *m, unsigned depth)
   return must(key);
 }
 
-/* One operation on key and model. */
+/* Make one puncture on key and model. */
 void puncture(pprf_key *key, struct model *m, uint64_t first, uint64_t last)
 {
   uint8_t out[PPRF_SEED_BYTES], value[PPRF_SEED_BYTES];

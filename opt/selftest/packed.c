@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The packed store and its arena, alone, against the model: depths 1 .. 63. */
+/* Tests of the packed store and its arena alone, against the model: depths 1 .. 63. */
 #include "packed/packed.h"
 
 #include <malloc.h>
@@ -48,9 +48,9 @@ void *__wrap_calloc(size_t n, size_t bytes)
   return refuse() ? NULL : __real_calloc(n, bytes);
 }
 
-/* ---- what mlock2 says, through --wrap ---- */
+/* ---- the result of mlock2, through --wrap ---- */
 
-enum mlock2_says mlock2_says; /* the limit is the system's */
+enum mlock2_says mlock2_says; /* by default the system's limit applies */
 
 int __real_mlock2(const void *at, size_t bytes, unsigned flags);
 int __wrap_mlock2(const void *at, size_t bytes, unsigned flags);
@@ -63,10 +63,11 @@ int __wrap_mlock2(const void *at, size_t bytes, unsigned flags)
 
 /* ---- mappings, through --wrap ---- */
 
-static int holes_refused; /* munmap of a region fails, as at vm.max_map_count */
+static int holes_refused; /* munmap of a region fails, as when vm.max_map_count is reached */
 static size_t mapped, unmapped; /* bytes, for regions */
 
-/* Refused as the rest of memory is.  For a region, from half of one behind a multiple of its size on: there is something before it and behind it. */
+/* Refused like other memory.  A region's mapping begins in the middle of an aligned block, so
+ * that there is something to unmap before it and after it. */
 void *__real_mmap64(void *at, size_t bytes, int prot, int flags, int fd, off_t offset);
 void *__wrap_mmap64(void *at, size_t bytes, int prot, int flags, int fd, off_t offset);
 void *__wrap_mmap64(void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
@@ -95,7 +96,7 @@ int __wrap_munmap(void *at, size_t bytes)
   return __real_munmap(at, bytes);
 }
 
-/* ---- a store beside the model ---- */
+/* ---- a store and its model ---- */
 
 struct subject {
   struct opt_packed p;
@@ -129,9 +130,9 @@ static uint64_t node_end(struct opt_node n)
   return n.start + (UINT64_C(1) << n.height);
 }
 
-static int spared; /* no memory was refused: no block is more than an eighth too great */
+static int spared; /* no memory was refused: every block is at most an eighth too large */
 
-/* One page: what tiles.h and packed.h say of it; returns the leaf behind it. */
+/* Check one page against tiles.h and packed.h; returns the first leaf after it. */
 static uint64_t check_page(const struct subject *s, const struct opt_page *page, uint64_t at,
                            int seeds)
 {
@@ -185,7 +186,7 @@ static void check_find(const struct subject *s, uint64_t leaf)
           (unsigned long long)leaf, (unsigned long long)n.start, n.height);
 }
 
-/* The nodes one after the other, as an export reads them. */
+/* Check the nodes read one after the other, as an export does. */
 static void check_read(const struct subject *s)
 {
   struct opt_cursor cursor = {0};
@@ -244,7 +245,7 @@ static unsigned cut(unsigned depth, uint64_t lo, uint64_t hi, struct opt_entry *
 
 /* ---- operations, with the seeds derived from the root ---- */
 
-/* The page that is looked at first: that of the leaf, as before every puncture, or any number. */
+/* Set the page that is tried first: that of the leaf, as before every puncture, or a random one. */
 static void guess_page(struct subject *s, uint64_t leaf)
 {
   if (rnd_below(2) == 0)
@@ -292,17 +293,17 @@ static int puncture_range(struct subject *s, uint64_t first, uint64_t last)
   return err;
 }
 
-/* As refused, of a set alone: the test itself asks for memory before it. */
+/* like `refused`, for the set alone: the test itself allocates memory before it */
 static uint64_t refused_in_set;
 
-/* So many random leaves near a place, at once. */
+/* Puncture random leaves near a place, as one set. */
 static int puncture_set(struct subject *s, uint64_t near, uint64_t span, unsigned wanted)
 {
   uint64_t *leaf = must(malloc((wanted + 1) * sizeof *leaf));
   struct opt_entry *rest = must(malloc((wanted + 1) * 64 * sizeof *rest));
   struct opt_node n;
   size_t count = 0, leaves_n = 0;
-  uint64_t at = near, end = 0; /* of the node of the leaf before */
+  uint64_t at = near, end = 0; /* end of the previous leaf's node */
   for (unsigned i = 0; i < wanted; i++) {
     at += 1 + rnd_below(span);
     if (at >= leaves(&s->m))
@@ -333,7 +334,7 @@ static int puncture_set(struct subject *s, uint64_t near, uint64_t span, unsigne
   return err;
 }
 
-/* ---- no seed but those that count: the arena, word by word ---- */
+/* ---- no seeds but live ones: the arena, word by word ---- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -341,7 +342,8 @@ static int by_value(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Every word of the store's only region that is no address, header or tile is half of a live seed. */
+/* Every word of the store's only region that is not an address, a header or tiles must be half
+ * of a live seed. */
 static void check_arena(const struct subject *s)
 {
   if (!check(opt_arena_mapped_bytes() == REGION, "%zu bytes mapped", opt_arena_mapped_bytes()))
@@ -350,7 +352,7 @@ static void check_arena(const struct subject *s)
   uint64_t *seen = must(malloc(REGION)), *live = must(malloc((2 * s->p.nodes + 1) * sizeof *live));
   size_t n = 0;
   memcpy(seen, region, REGION);
-  seen[0] = 0; /* its address */
+  seen[0] = 0; /* the region's address */
   for (size_t i = 0; i < s->p.pages; i++) {
     const struct opt_page *page = s->p.page[i];
     const uint64_t *end = (const uint64_t *)((uintptr_t)page + page->bytes);
@@ -361,7 +363,7 @@ static void check_arena(const struct subject *s)
   }
   qsort(live, n, sizeof *live, by_value);
   for (size_t i = 0; i < REGION / sizeof *seen; i++)
-    if (seen[i] >> 16 != 0) /* a free block's link is less */
+    if (seen[i] >> 16 != 0) /* smaller values are links of free blocks */
       check(bsearch(&seen[i], live, n, sizeof *live, by_value) != NULL,
             "a seed that does not count at byte %zu of the region", i * sizeof *seen);
   free(seen);
@@ -408,7 +410,7 @@ static void small_trees(void)
     free_subject(s);
   }
   end_test("packed: all_sets_of_depth_4");
-  for (unsigned d = 1; d <= 7; d++) /* a range on a key with any leaf punctured */
+  for (unsigned d = 1; d <= 7; d++) /* a range on a key with any one leaf punctured */
     for (uint64_t first = 0; first < UINT64_C(1) << d; first++)
       for (uint64_t last = first; last < UINT64_C(1) << d && !failed; last++) {
         struct subject *s = new_subject(d, 320);
@@ -424,7 +426,7 @@ static void small_trees(void)
   end_test("packed: all_ranges_to_depth_7");
 }
 
-/* All leaves of a tree in four orders. */
+/* Puncture all leaves of a tree in five orders. */
 static void whole_trees(void)
 {
   for (unsigned d = 5; d <= 12; d++)
@@ -457,7 +459,7 @@ static void whole_trees(void)
   end_test("packed: whole_trees_in_five_orders_leave_no_seed_behind");
 }
 
-/* A random operation; near a few places, so that nodes of every height are met. */
+/* A random operation, near a few places so that nodes of every height occur. */
 static int random_operation(struct subject *s, unsigned i)
 {
   unsigned d = s->m.depth, bits = (unsigned)rnd_below(d) + 1;
@@ -489,7 +491,7 @@ static void random_depths(void)
   end_test("packed: random_operations_at_depths_1_to_63");
 }
 
-/* The nodes of a store, one after the other: an opt_packed_source. */
+/* The nodes of a store one after the other: an opt_packed_source. */
 struct nodes {
   const struct opt_packed *p;
   uint64_t at;
@@ -505,8 +507,8 @@ static int next_node(void *from, struct opt_entry *e)
   return 1;
 }
 
-/* A second store with the nodes of another, and the same model; the at-th request for memory gets nothing (0:
- * none), and NULL is that there is no store. */
+/* A second store with the nodes of another, and the same model; the at-th memory request is
+ * refused (0: none). NULL: the store could not be made. */
 static struct subject *loaded(const struct subject *s, uint64_t at)
 {
   struct subject *t = must(calloc(1, sizeof *t));
@@ -526,8 +528,8 @@ static struct subject *loaded(const struct subject *s, uint64_t at)
   return NULL;
 }
 
-/* Stores that are loaded hold the same nodes in pages that are full, and go on as others do; where memory is
- * refused there is none.  An empty one is a single tile. */
+/* Loaded stores hold the same nodes in full pages and work like others; without memory there is
+ * no store. An empty one is a single tile. */
 static void loads(void)
 {
   unsigned refusals = 0;
@@ -538,9 +540,7 @@ static void loads(void)
     snprintf(context, sizeof context, "depth %u", d);
     for (uint64_t k = 1; (t = loaded(s, k)) == NULL && k < 1000; k++)
       refusals++;
-    if (
-      t !=
-      NULL) /* its last page may be too great: that there was no memory for less does not matter */
+    if (t != NULL) /* its last page may be too large: shrinking it may fail */
       free_subject(t);
     t = loaded(s, 0);
     check(t != NULL && t->p.nodes == s->p.nodes && t->p.pages <= s->p.pages, "nodes or pages");
@@ -572,7 +572,7 @@ static void loads(void)
   end_test("packed: stores_of_other_stores_nodes_are_the_same");
 }
 
-/* Single leaves, a span of leaves from each to the next: an opt_packed_source. */
+/* Single leaves, `span` leaves apart: an opt_packed_source. */
 struct single {
   uint64_t at, span, left;
 };
@@ -588,7 +588,7 @@ static int next_single(void *from, struct opt_entry *e)
   return 1;
 }
 
-/* Nodes with as many punctured tiles beside them as there can be: pages enough have been counted before. */
+/* Nodes with the greatest number of punctured tiles beside them: enough pages were reserved. */
 static void loads_single_leaves(void)
 {
   for (unsigned d = 1; d <= OPT_PACKED_DEPTH_MAX; d++)
@@ -611,8 +611,8 @@ static void loads_single_leaves(void)
   end_test("packed: single_leaves_that_lie_far_apart_are_loaded");
 }
 
-/* A set of at most eight leaves that lie far apart: the pages without one stay where they are, but for
- * those that a new one, become small, is joined to. */
+/* A set of at most eight leaves that are far apart: pages without such a leaf do not move,
+ * except those that are joined to a small new one. */
 static void far_leaves(void)
 {
   for (unsigned round = 0; round < 20 && !failed; round++) {
@@ -640,7 +640,7 @@ static void far_leaves(void)
   end_test("packed: pages_without_a_leaf_of_a_set_stay_where_they_are");
 }
 
-/* All leaves that are left, as one set: the index has room for the one page. */
+/* All remaining leaves as one set: the index has room for the one page. */
 static void sets_of_all_leaves(void)
 {
   size_t most = 0;
@@ -661,7 +661,7 @@ static void sets_of_all_leaves(void)
   end_test("packed: a_set_of_all_leaves_leaves_one_page");
 }
 
-/* Each request for memory refused in turn: the store is as it was. */
+/* Refuse each memory request in turn: the store is unchanged. */
 static void no_memory(void)
 {
   static const unsigned depths[] = {3, 10, 20, 32, 63};
@@ -700,7 +700,7 @@ static void no_memory(void)
   end_test("packed: without_memory_the_store_is_as_it_was");
 }
 
-/* Whole trees whose pages get no memory when they are to be joined or made smaller: a puncture of a single leaf
+/* Whole trees whose pages get no memory for joining or shrinking: the puncture of a single leaf
  * does not need it. */
 static void no_memory_to_tidy(void)
 {
@@ -735,7 +735,7 @@ static void no_memory_to_tidy(void)
   end_test("packed: without_memory_pages_stay_as_they_are_and_single_leaves_go");
 }
 
-/* Bytes a node: what docs/sparse-store.md says. */
+/* Bytes per node, as in docs/sparse-store.md. */
 static void sizes(void)
 {
   static const struct {
@@ -749,10 +749,10 @@ static void sizes(void)
     unsigned most = s->p.page_max;
     for (unsigned i = 0; i < cases[k].punctures; i++)
       (void)puncture_one(s, rnd() & opt_below(cases[k].depth));
-    /* what packed.h says; none of these has very many pages */
+    /* as packed.h says; none of these keys has very many pages */
     check(most <= 2304 && s->p.page_max == most, "pages of %u bytes, of %u at first", s->p.page_max,
           most);
-    size_t bytes = 0; /* with a word before each of the index's two blocks, the allocator's */
+    size_t bytes = 0; /* including the allocator's word before each of the index's two blocks */
     if (s->p.pages > 1)
       bytes = malloc_usable_size(s->p.first) + 8 + malloc_usable_size(s->p.page) + 8;
     for (size_t i = 0; i < s->p.pages; i++)
@@ -805,7 +805,7 @@ static void *arena_user(void *arg)
   return (void *)(uintptr_t)bad;
 }
 
-/* A key of three regions comes and goes; what is mapped then is so many regions. */
+/* A key of three regions is made and freed; exactly these regions are mapped meanwhile. */
 static void three_regions(size_t left)
 {
   struct subject *s = new_subject(20, 0);
@@ -875,7 +875,7 @@ static void arena(void)
   end_test("arena: a_child_has_no_copy_and_an_arena_of_its_own");
 }
 
-/* A key that has become pair slots leaves nothing in the arena, whose only one it was. */
+/* A key that changed to pair slots leaves nothing in the arena, whose only key it was. */
 static void prefaulted(void)
 {
   static const uint8_t seed[PPRF_SEED_BYTES] = {1, 2, 3};
@@ -890,15 +890,15 @@ static void prefaulted(void)
   void *block = must(__real_opt_arena_take(64));
   const uint64_t *region = (const uint64_t *)(uintptr_t)((uintptr_t)block / REGION * REGION);
   for (size_t i = 1; i < REGION / sizeof *region; i++)
-    left += region[i] >> 16 != 0; /* a free block's link is less */
+    left += region[i] >> 16 != 0; /* smaller values are links of free blocks */
   check(left == 0, "%u words are left", left);
   opt_arena_give(block, 64);
   pprf_free(key);
   end_test("arena: a_prefaulted_key_leaves_nothing_there");
 }
 
-/* A key is kept out of swap if all its blocks are: of two regions the first is locked.  In a child, whose arena
- * is empty. */
+/* A key is kept out of swap if all its blocks are; of two regions only the first is locked.
+ * Runs in a child, whose arena is empty. */
 static void locks(void)
 {
   int status = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The PRG, seeds left behind. */
+/* Tests of the PRG, and of seeds left in memory. */
 #include <pthread.h>
 #include <sys/mman.h>
 
@@ -7,7 +7,7 @@
 #include "lanes.h"
 #include "selftest.h"
 
-/* lanes.c as a program with a PRG of its own links it */
+/* lanes.c, as linked into a program with a PRG of its own */
 int opt_expand_many_default(struct pprf_family family, const struct opt_step *step, unsigned n);
 int opt_descend_default(struct pprf_family family, struct pprf_seed seed, uint64_t leaf,
                         unsigned height, struct pprf_seed *copath, struct pprf_seed *value);
@@ -18,11 +18,11 @@ int opt_descend_default(struct pprf_family family, struct pprf_seed seed, uint64
 #undef opt_expand_many
 
 int __real_opt_expand_many(struct pprf_family family, const struct opt_step *step,
-                           unsigned n); /* beside model.c's wrapper */
+                           unsigned n); /* besides model.c's wrapper */
 
 /* ---- tests: the PRG ---- */
 
-/* prg/libcrypto.c as opt's library has it */
+/* prg/libcrypto.c, as in opt's library */
 struct pprf_children prg_expand_evp(struct pprf_family family, struct pprf_seed seed,
                                     uint64_t start, unsigned height);
 
@@ -36,7 +36,7 @@ static int same_children(struct pprf_children a, struct pprf_children b)
   return a.err == 0 && b.err == 0 && same_seed(a.left, b.left) && same_seed(a.right, b.right);
 }
 
-/* One of the versions on n seeds, the children in place, or in a disorder that the round gives. */
+/* Test a version on n seeds, with children in place, or in an order that depends on the round. */
 static int lanes_are(opt_expand_lanes *lanes, const struct pprf_seed *seed,
                      const struct pprf_children *want, unsigned n, unsigned round)
 {
@@ -139,7 +139,7 @@ void test_keccak(void)
   end_test("every_version_of_the_prg_is_sha3_256");
 }
 
-/* Any number of steps, with the PRG in any of its versions. */
+/* Any number of steps, with the PRG in each of its versions. */
 void test_many(void)
 {
   static const char *const name[] = {"evp", "scalar", "avx2", "avx512"};
@@ -207,7 +207,7 @@ int ignore(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
 
 static const unsigned char *job_stack;
 static unsigned char
-  *seen_by_caller; /* the stack, when the caller's function runs first in pprf_expand */
+  *seen_by_caller; /* the stack as it is when pprf_expand first calls the caller's function */
 static int calls_of_caller;
 
 static int see_stack(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
@@ -222,7 +222,7 @@ static void *do_job(void *argument)
   struct job *j = argument;
   static _Thread_local uint8_t out[PPRF_SEED_BYTES];
   static uint8_t outs[9][PPRF_SEED_BYTES];
-  uint64_t batch[9]; /* a leaf that is given, twice, and others */
+  uint64_t batch[9]; /* the given leaf twice, and others */
   for (unsigned i = 0; i < 9; i++)
     batch[i] = i < 2 ? j->leaf : i == 2 ? j->last : (j->leaf + i * 77) & (leaves_of(j->key) - 1);
   if (j->op == 0)
@@ -245,7 +245,7 @@ static void *do_job(void *argument)
   return NULL;
 }
 
-/* How often a half of a seed occurs in a stack. */
+/* Number of occurrences of half a seed in a stack. */
 static unsigned occurrences(const unsigned char *stack, struct pprf_seed seed)
 {
   unsigned n = 0;
@@ -269,8 +269,9 @@ static void check_path(const unsigned char *stack, const struct job *job, unsign
     }
 }
 
-/* Each operation runs in a thread on a stack of ours, which is then searched for the seed of
- * every node on the path and of their siblings; that of pprf_expand when it calls its caller, too. */
+/* Each operation runs in a thread on a stack of the test's, which is then searched for the seed
+ * of every node on the path and of their siblings; also while pprf_expand calls the caller's
+ * function. */
 void test_stack(void)
 {
   unsigned char *stack =

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a check found, as TAP; and the choices of random tests. */
+/* Results of checks, as TAP, and the random choices of tests. */
 #include <stdarg.h>
 
 #include "selftest.h"
 #include "../../tools/tap.h"
 
 int failed;
-int quiet; /* failures are wanted: do not print them */
+int quiet; /* failures are expected: do not print them */
 static uint64_t base_seed;
 char context[200];
 

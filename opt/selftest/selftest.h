@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file selftest.h
- * What the parts of opt's unit tests share. */
+ * Shared by the parts of opt's unit tests. */
 #ifndef OPT_SELFTEST_H
 #define OPT_SELFTEST_H
 
@@ -14,16 +14,16 @@
 #include "prg.h"
 #include "store.h"
 
-/* ---- results.c: what a check found ---- */
+/* ---- results.c: results of checks ---- */
 
-extern int failed;        /* checks in the current test */
-extern int quiet;         /* failures are wanted: do not print them */
+extern int failed;        /* failed checks in the current test */
+extern int quiet;         /* failures are expected: do not print them */
 extern char context[200]; /* what the current test is doing */
 __attribute__((format(printf, 2, 3))) int check(int ok, const char *format, ...);
 void end_test(const char *name);
-/** The seed of the run, from the environment or a new one. */
+/** Set the run's seed, from the environment or a new one. */
 void begin_tests(void);
-/** The plan; the exit status. */
+/** Print the plan; returns the exit status. */
 int end_tests(const char *only);
 uint64_t rnd(void);
 uint64_t rnd_below(uint64_t n);
@@ -33,9 +33,9 @@ void *must(void *p);
 
 extern uint64_t expansions, fail_at; /* the fail_at-th call from now on fails; 0: none */
 #define WATCHED 160
-extern struct pprf_seed watched[WATCHED]; /* seeds that no freed memory may hold */
-extern unsigned watching, seen_in_free;   /* number of them; how often one was seen */
-extern int refused_advice;                /* of madvise; -1: none */
+extern struct pprf_seed watched[WATCHED]; /* seeds that no freed memory may contain */
+extern unsigned watching, seen_in_free;   /* their number; how often one was found */
+extern int refused_advice;                /* advice that madvise refuses; -1: none */
 extern const uint8_t root_bytes[PPRF_SEED_BYTES];
 
 struct interval {
@@ -45,7 +45,7 @@ struct interval {
 struct model {
   unsigned depth;
   size_t n, room;
-  struct interval *punctured; /* in order, not touching */
+  struct interval *punctured; /* in order, neither overlapping nor adjacent */
 };
 
 struct pprf_seed root_seed(void);
@@ -61,7 +61,7 @@ void check_bitmap(const struct opt_bitmap *b, const struct model *m);
 void check_leaf(const struct opt_bitmap *b, const struct model *m, uint64_t leaf);
 void check_nodes(const struct opt_store *s, const struct model *m, int slots);
 void check_key(const pprf_key *key, const struct model *m, int slots);
-/** pprf_setup and pprf_import, of keys with pair slots. */
+/** pprf_setup and pprf_import, for keys with pair slots. */
 int setup_slots(pprf_key **key, unsigned depth, const uint8_t *seed);
 int import_slots(pprf_key **key, const uint8_t *buf, size_t len);
 pprf_key *new_key(struct model *m, unsigned depth);
@@ -108,11 +108,11 @@ void test_batch_errors(void);
 
 /* ---- packed.c: the packed store; memory and locks through --wrap ---- */
 
-extern uint64_t refused; /* the refused-th request for memory from now on gets nothing; 0: none */
+extern uint64_t refused; /* the refused-th memory request from now on fails; 0: none */
 extern enum mlock2_says { AS_IT_IS, GRANTED, REFUSED } mlock2_says;
 void test_packed(void);
 
-/* ---- change.c: keys whose store becomes the other ---- */
+/* ---- change.c: keys that change their store ---- */
 
 void test_changes(void);
 

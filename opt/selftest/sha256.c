@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SHA-256 in each version: the hash by itself, of which the library has only what a seed's children need, and then
- * the children against libcrypto's HKDF. */
+/* Tests of SHA-256 in each version: whole hashes, of which the library computes only what a
+ * seed's children need, and the children, compared with libcrypto's HKDF. */
 #include <openssl/evp.h>
 
 #include "selftest.h"
 
-/* their functions are static; the two that are not are the library's, too */
+/* their functions are static; those two are also linked from the library */
 #define opt_sha256_scalar included_scalar
 #define opt_sha256_ni included_ni
 #define opt_sha256_armv8 included_armv8
@@ -16,11 +16,11 @@
 #undef opt_sha256_armv8
 
 opt_wide_expand opt_sha256_scalar, opt_sha256_ni, opt_sha256_armv8;
-/* prg/libcrypto.c as opt's library has it */
+/* prg/libcrypto.c, as in opt's library */
 struct pprf_wide_children prg_expand_wide_evp(struct pprf_family family, struct pprf_wide_seed seed,
                                               uint64_t start, unsigned height);
 
-/* A version's compression, of two hash values by two blocks. */
+/* A version's compression, of two blocks into two hash values. */
 typedef void compress_two(struct sha256_state *a, struct sha256_words m, struct sha256_state *b,
                           struct sha256_words n);
 
@@ -100,7 +100,7 @@ static const struct version {
 #define BLOCK 64
 #define LONGEST 256
 
-/* A message and its padding, FIPS 180-4, 5.1.1; its blocks are counted. */
+/* Pad a message as in FIPS 180-4, 5.1.1; returns the number of blocks. */
 static unsigned pad(const uint8_t *message, size_t len, struct sha256_words block[])
 {
   uint8_t bytes[LONGEST + 2 * BLOCK] = {0};
@@ -115,7 +115,8 @@ static unsigned pad(const uint8_t *message, size_t len, struct sha256_words bloc
   return blocks;
 }
 
-/* SHA-256 of a message by a version, on both sides of the pair; beside it another message is hashed. */
+/* Hash a message by a version, on both sides of the pair, while another message is hashed beside
+ * it. */
 static int hash(compress_two *two, const uint8_t *message, size_t len, uint8_t out[32])
 {
   static const struct sha256_state initial = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
@@ -183,12 +184,12 @@ static void known_hashes(const struct version *v)
   }
 }
 
-/* RFC 4231, 4.2 to 4.8, but for the truncated one. */
+/* RFC 4231, 4.2 to 4.8, except the truncated one. */
 static void known_macs(const struct version *v)
 {
   static const struct {
     const char *key;
-    unsigned times; /* a key or message of one byte is that byte repeated */
+    unsigned times; /* a key or message of one byte is repeated this many times */
     const char *message;
     unsigned message_times;
     const char *want;

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The suites with a salt, in every version, and the walks of all. */
+/* Tests of the salted suites in every version, and of the walks of all. */
 #include "aes.h"
 #include "keccak.h"
 #include "selftest.h"
 
-/* prg/libcrypto.c as opt's library has it */
+/* prg/libcrypto.c, as in opt's library */
 struct pprf_children prg_expand_evp(struct pprf_family family, struct pprf_seed seed,
                                     uint64_t start, unsigned height);
 
-/* The version of a name, or part of it. */
+/* A version, or part of one. */
 struct version {
   const char *name;
   unsigned suite;
   opt_node_expand *expand;
-  opt_node_lanes *lanes; /* n of them */
+  opt_node_lanes *lanes; /* for n steps */
   unsigned n;
   opt_node_descend *descend;
   int usable;
 };
 
-/* What the steps of a round are; the family's suite is the version's. */
+/* The steps of a round; the family's suite is the version's. */
 struct round {
   struct pprf_family family;
   struct pprf_seed seed[OPT_LANES];
@@ -48,7 +48,7 @@ static int expand_is(const struct version *v, const struct round *r,
   return same;
 }
 
-/* The children in place, or in a disorder that the round gives. */
+/* Test the lanes with children in place, or in an order that depends on the round. */
 static int lanes_are(const struct version *v, const struct round *r,
                      const struct pprf_children *want, unsigned number)
 {
@@ -71,7 +71,7 @@ static int lanes_are(const struct version *v, const struct round *r,
   return 1;
 }
 
-/* The walk from a node of the round down to a leaf below it, against libcrypto's node by node. */
+/* Compare the walk from a node of the round down to a leaf with libcrypto's, node by node. */
 static int descent_is(const struct version *v, const struct round *r, unsigned number)
 {
   unsigned i = number % OPT_LANES, height = r->height[i] % 33;
@@ -80,7 +80,7 @@ static int descent_is(const struct version *v, const struct round *r, unsigned n
   struct pprf_seed seed = r->seed[i], copath[33], other;
   int same = 1;
   family.suite = v->suite;
-  copath[height] = root_seed(); /* stays */
+  copath[height] = root_seed(); /* must not change */
   struct pprf_seed value =
     v->descend(seed, family.salt_lo, family.salt_hi, leaf, height, number & 1 ? copath : NULL);
   for (unsigned h = height; h > 0; h--) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lists of the arena: after any blocks that are taken and given, each slab is in the one that it belongs to;
- * and what a child of fork finds of its parent's when another thread was changing it: fork copies page after page,
- * so a list's parts may be of different moments.  The lists are torn by hand here, and the process's number is a
- * variable.  TAP on stdout; SEED repeats a run. */
-#include "../packed/arena.c" /* its lists have no other name */
+/* Tests of the arena's lists: after any sequence of takes and gives each slab is in its list;
+ * and of what a child of fork finds of its parent's arena if another thread was changing it,
+ * because fork copies page by page and parts of a list may be from different moments.  The tests
+ * tear lists by hand, and the process's number is a variable. Prints TAP; SEED repeats a run. */
+#include "../packed/arena.c" /* its lists have no header */
 
 #include <errno.h>
 
@@ -11,7 +11,7 @@
 
 static uint64_t process = 1;
 
-static void (*meanwhile)(void); /* what another thread does while one asks, once */
+static void (*meanwhile)(void); /* what another thread does while one calls pprf_process, once */
 
 uint64_t pprf_process(void)
 {
@@ -30,7 +30,7 @@ static int is_mapped(const unsigned char *p)
   return mincore((void *)(uintptr_t)p, REGION_BYTES, pages) == 0 || errno != ENOMEM;
 }
 
-/* A parent's arena with this many full regions, and where they are. */
+/* A parent's arena with full regions, and their addresses. */
 static struct arena *parent(unsigned char *from[REGIONS])
 {
   process++;
@@ -43,11 +43,11 @@ static struct arena *parent(unsigned char *from[REGIONS])
   return atomic_load(&process_arena);
 }
 
-/* The child takes a block; the parent's regions are gone, its own block is good. */
+/* The child takes a block: the parent's regions are unmapped, and its own block is usable. */
 static int child_lives(unsigned char *from[REGIONS])
 {
   process++;
-  alarm(20); /* a list that has become a circle */
+  alarm(20); /* in case a list has become a circle */
   unsigned char *own = opt_arena_take(64);
   int good = own != NULL;
   for (unsigned i = 0; i < REGIONS; i++)
@@ -60,7 +60,7 @@ static int child_lives(unsigned char *from[REGIONS])
   return good;
 }
 
-/* ---- what says which blocks are free ---- */
+/* ---- the lists of free blocks ---- */
 
 static unsigned in_list(const struct slab *list, const struct slab *s)
 {
@@ -70,7 +70,7 @@ static unsigned in_list(const struct slab *list, const struct slab *s)
   return n;
 }
 
-/* Whether a list leads back as it leads forth, and so many slabs at most are in it. */
+/* Whether the links of a list agree in both directions, and it has at most `most` slabs. */
 static int is_list(const struct slab *list, unsigned most)
 {
   const struct slab *before = NULL;
@@ -82,7 +82,7 @@ static int is_list(const struct slab *list, unsigned most)
   return list == NULL;
 }
 
-/* A slab is in the one list that it belongs to. */
+/* Whether a slab is in exactly the list it belongs to. */
 static int is_slab_sound(const struct arena *a, const struct region *r, const struct slab *s)
 {
   unsigned open = s->used > 0 && s->used < slab_blocks(s), opens = 0, links = 0;
@@ -100,7 +100,7 @@ static int is_slab_sound(const struct arena *a, const struct region *r, const st
          (s->used == 0 || (!s->warm && s->used + links == s->cut));
 }
 
-/* Whether the arena of this process is in order, and has so many regions. */
+/* Whether this process's arena is consistent and has this many regions. */
 static int is_sound(size_t regions)
 {
   const struct arena *a = atomic_load(&process_arena);
@@ -126,8 +126,8 @@ static int is_sound(size_t regions)
          a->warm_count == warm && opt_arena_mapped_bytes() == regions * REGION_BYTES;
 }
 
-/* Blocks of all sizes are taken and given back, each in turn mostly the one or the other, so that regions come
- * and go. */
+/* Take and give blocks of all sizes, in alternating phases of mostly taking and mostly giving,
+ * so that regions come and go. */
 static int stays_sound(void)
 {
   enum { HELD = 1200 };
@@ -161,8 +161,8 @@ static int stays_sound(void)
   return most >= 3 && is_sound(1);
 }
 
-/* Where all regions are full, one block that is taken and given back again and again maps a region once; and of
- * all regions one stays when they are empty. */
+/* If all regions are full, taking and giving one block again and again maps a region only once;
+ * when all are empty, one region stays. */
 static int edge(void)
 {
   static unsigned char *block[REGIONS * BLOCKS + 1];
@@ -183,7 +183,7 @@ static int edge(void)
   return good && is_sound(1);
 }
 
-/* ---- two threads that come first ---- */
+/* ---- two threads at the first use ---- */
 
 static unsigned char *faster;
 
@@ -192,7 +192,7 @@ static void take_meanwhile(void)
   faster = opt_arena_take(64);
 }
 
-/* Both have the arena of the one that was faster. */
+/* Both use the arena of the faster one. */
 static int share_an_arena(void)
 {
   meanwhile = take_meanwhile;
@@ -217,11 +217,11 @@ int main(void)
   tap_ok(child_lives(from), "a_list_that_has_become_a_circle_is_followed_by_no_child");
 
   a = parent(from);
-  a->roomy = a->full; /* put into one list, not yet taken from the other */
+  a->roomy = a->full; /* put into one list, not yet removed from the other */
   tap_ok(child_lives(from), "a_region_in_two_lists_is_unmapped_once");
 
   a = parent(from);
-  a->full = a->full->next->next; /* taken from one list, not yet in the other */
+  a->full = a->full->next->next; /* removed from one list, not yet in the other */
   tap_ok(child_lives(from), "a_region_in_no_list_is_unmapped_too");
 
   process++;

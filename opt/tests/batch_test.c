@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Batches whose counts come to an end: batch.c once more, with counts of 16 bits where it has 32, so that what
- * takes 10 GB there takes 2 MB here.  TAP on stdout. */
+/* Tests of batches that exceed the counters: batch.c compiled with 16-bit counters instead of
+ * 32-bit ones, so that 2 MB suffice instead of 10 GB.  Prints TAP. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static pprf_key *new_key(unsigned suite)
   return pprf_setup_with(&key, &options) == PPRF_OK ? key : NULL;
 }
 
-/* How many nodes the library makes of a new key without these leaves: all of them are siblings. */
+/* Number of nodes after puncturing these leaves of a new key: all of them are siblings. */
 static size_t siblings(const uint64_t *leaf, size_t n)
 {
   pprf_key *key = new_key(PPRF_AES_128);
@@ -46,7 +46,8 @@ static size_t siblings(const uint64_t *leaf, size_t n)
   return count;
 }
 
-/* Whether these leaves, so many siblings, are punctured, or refused where they are too many: then nothing is. */
+/* Whether these leaves, with `count` siblings, are punctured; or, if there are too many, refused
+ * with no change. */
 static int fits_or_nothing(const uint64_t *leaf, size_t n, size_t count)
 {
   pprf_key *key = new_key(PPRF_AES_128);
@@ -60,8 +61,8 @@ static int fits_or_nothing(const uint64_t *leaf, size_t n, size_t count)
   return good;
 }
 
-/* Scattered leaves with nearly as many siblings as can be counted, then neighbours of them, of which each
- * brings some more. */
+/* Scattered leaves with nearly as many siblings as can be counted, then neighbours of them, each
+ * of which adds some more. */
 static int siblings_are_counted_to_the_end(void)
 {
   enum { NEIGHBOURS = 60 };
@@ -86,7 +87,7 @@ static int siblings_are_counted_to_the_end(void)
   return met[0] > 0;
 }
 
-/* All below one node, so that its group alone has more than can be counted. */
+/* All leaves below one node, so that its group alone exceeds the counter. */
 static int one_group_has_too_many(void)
 {
   static uint64_t leaf[2 * MOST / 50];

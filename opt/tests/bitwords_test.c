@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the proofs of bitmap.c take as given about words: the contracts of __builtin_clzll,
- * __builtin_ctzll and opt_fork, clause by clause.  opt_fork on all its inputs; the builtins on all
- * words that have 16 bits in a row, at every place, and on random words.  TAP on stdout; SEED
+/* Tests of what the proofs of bitmap.c assume about words: the contracts of __builtin_clzll,
+ * __builtin_ctzll and opt_fork, clause by clause.  opt_fork on all its inputs; the builtins on
+ * all words with 16 adjacent bits at every position, and on random words.  Prints TAP; SEED
  * repeats a run. */
 #include "../slots/bitmap.h"
 #include "../../tools/tap.h"
@@ -11,7 +11,7 @@ static int bit(uint64_t w, unsigned i)
   return (w / (UINT64_C(1) << i)) % 2 == 1;
 }
 
-/* 63 - clz(w) and ctz(w) have the same form: a bit that is set, none beyond it. */
+/* 63 - clz(w) and ctz(w) have the same contract: a set bit with none beyond it. */
 static int first_from_top(uint64_t w, unsigned i)
 {
   if (i >= 64 || !bit(w, i))
@@ -39,7 +39,7 @@ static uint64_t next_random(void)
   return tap_random(&random_state);
 }
 
-/* Whether scan(w) is as said for all words tried. */
+/* Whether scan(w) is correct for all words tried. */
 static int scans(unsigned (*scan)(uint64_t), int (*right)(uint64_t, unsigned))
 {
   for (unsigned at = 0; at <= 48; at++)
@@ -87,7 +87,7 @@ static unsigned fork_of(unsigned i, unsigned j)
   return opt_fork(i, j);
 }
 
-/* Planted: wrong for one word in 65 536, wrong for the two halves of a word. */
+/* Planted bugs: wrong for one word in 65 536, and wrong for the two halves of a word. */
 static unsigned wrong_top(uint64_t w)
 {
   return w == UINT64_C(0xffff000000000000) ? 62 : top(w);
