@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A batch: many leaves in one call, which shares the steps that their paths share. */
+/* Batches: one call handles many leaves and makes the common steps of their paths once. */
 #include <pprf.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@ enum { N = 1000 };
 static int count(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
 {
   (void)leaf;
-  (void)values; /* n values, one after the other */
+  (void)values; /* n consecutive values */
   *(size_t *)arg += n;
   return 0; /* go on */
 }
@@ -28,14 +28,14 @@ int main(void)
     leaf[i] = i;
   for (uint64_t i = 0; i < N / 2; i++)
     even[i] = 2 * i;
-  err = pprf_punct_batch(key, even, N / 2, result); /* all of them or, on an error, none */
+  err = pprf_punct_batch(key, even, N / 2, result); /* all, or on an error none */
   if (err == PPRF_OK)
-    err = pprf_eval_batch(key, leaf, N, values[0], result); /* a result for each */
+    err = pprf_eval_batch(key, leaf, N, values[0], result); /* one result per leaf */
   for (size_t i = 0; i < N && err == PPRF_OK; i++)
     punctured += result[i] == PPRF_ERR_PUNCTURED;
   printf("of %d leaves %zu are punctured\n", N, punctured);
   if (err == PPRF_OK)
-    err = pprf_expand(key, 0, 1999, count, &live); /* in order, punctured leaves left out */
+    err = pprf_expand(key, 0, 1999, count, &live); /* in order, without punctured leaves */
   printf("of the first 2000 leaves %zu have a value\n", live);
   explicit_bzero(values, sizeof values);
   pprf_free(key);

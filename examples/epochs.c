@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Epochs: a leaf's high bits are a month, its low bits a user.  One puncture of a range ends a month. */
+/* Epochs: a leaf's high bits are the month, its low bits the user.  One range puncture ends a month. */
 #include <pprf.h>
 #include <stdio.h>
 

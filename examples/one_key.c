@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One key: a value is used once, the key is saved, and a copy of it is of no use to a thief. */
+/* One key: a value is used once, the key is saved, and a copy of it does not help a thief. */
 #include <pprf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ int main(void)
   printf("leaf 42 now: %s\n", pprf_strerror(pprf_eval(key, 42, again)));
   printf("the key has %zu seeds\n", pprf_node_count(key));
 
-  size_t len = 0; /* the first call asks for the length */
+  size_t len = 0; /* the first call returns the length */
   check("export", pprf_export(key, NULL, &len));
   uint8_t *bytes = malloc(len);
   check("export", bytes == NULL ? PPRF_ERR_NOMEM : pprf_export(key, bytes, &len));

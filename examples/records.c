@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records that can be erased: each is encrypted under a value of its own, and to erase it is to puncture that. */
+/* Records that can be erased: each is encrypted under its own value, and erased by a puncture. */
 #include <openssl/evp.h>
 #include <pprf.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 enum { TAG = 16, ROOM = 64 };
 
-/* AES-128-GCM under leaf `number`, whose value encrypts one record alone: so the nonce may be zero. */
+/* AES-128-GCM under the value of leaf `number`, used for one record only, so the nonce may be 0. */
 static int crypt(const pprf_key *key, uint64_t number, int seal, const uint8_t *in, int len,
                  uint8_t *out)
 {
@@ -32,8 +32,8 @@ static int crypt(const pprf_key *key, uint64_t number, int seal, const uint8_t *
 int main(void)
 {
   static const char *const records[] = {"Ada, 36", "Grace, 85", "Edsger, 72"};
-  uint8_t sealed[3][ROOM + TAG]; /* these may lie anywhere, in backups too */
-  pprf_key *key;                 /* this may not: it is what forgets */
+  uint8_t sealed[3][ROOM + TAG]; /* may be anywhere, also in backups */
+  pprf_key *key;                 /* must not be in a backup: its punctures erase records */
   if (pprf_setup(&key, 32, NULL) != PPRF_OK)
     return 1;
   for (int i = 0; i < 3; i++)

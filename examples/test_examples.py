@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""TAP: README.md as it is typed, in one shell: the library is installed into a folder of its own, and each
-command of a `console` block prints what stands below it."""
+"""Types README.md in one shell, with the library installed into a folder of its own, and checks that each command
+of a `console` block prints the lines below it.  Prints TAP."""
 import os
 import pathlib
 import re
@@ -19,7 +19,7 @@ END = "---- end of a command"
 
 
 def typed(text):
-    """Its commands and what each prints; None where it is not said."""
+    """The commands of the text, each with its expected output, or None."""
     for language, block in re.findall(r"^```(\w+)\n(.*?)^```$", text, re.S | re.M):
         if language == "sh":
             yield from ((line, None) for line in block.splitlines())
@@ -29,7 +29,7 @@ def typed(text):
 
 
 def follow(text, tree, home):
-    """What is wrong with the commands, typed in the tree."""
+    """Type the commands in the tree; returns what is wrong."""
     steps = list(typed(text))
     script = "".join(f"{command}\necho '{END}' $?\n" for command, _ in steps)
     env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES")}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tickets: what a server gives to a client, and takes back once. */
+/* Tickets: a server issues them to clients and accepts each once. */
 #include <pprf_tickets.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ int main(void)
   check("open", pprf_tickets_open(tickets, ticket, ticket_len, content, &len, &number));
   printf("the ticket says: %s\n", (const char *)content);
 
-  err = pprf_tickets_redeem(tickets, number, 0); /* when the client has shown that it is its own */
+  err = pprf_tickets_redeem(tickets, number, 0); /* once the client has proved that it is its own */
   printf("first to redeem it: %s\n", err == PPRF_OK ? "yes" : "no");
   err = pprf_tickets_redeem(tickets, number, 0);
   printf("second to redeem it: %s\n", err == PPRF_OK ? "yes" : "no");
