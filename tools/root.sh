@@ -5,9 +5,9 @@
 #   tools/root.sh copy DIR COPY
 #   tools/root.sh run DIR COMMAND...          run a shell command in it, in its /libpprf
 #   tools/root.sh remove DIR
-# With root's rights if you are root; else in a user namespace, if you may have one with the ids of
-# a system (package uidmap, /etc/subuid); else through sudo.
-# DEBIAN_MIRROR names another mirror than mmdebstrap's own.
+# Runs as root if you are root; otherwise in a user namespace if you may map the ids of a whole system
+# (package uidmap, /etc/subuid); otherwise through sudo.
+# DEBIAN_MIRROR: a mirror other than mmdebstrap's default.
 set -eu
 me=$(realpath "$0")
 
@@ -32,7 +32,7 @@ isolated() {
 namespaces() { unshare --user --map-root-user --map-auto --mount --pid --fork true 2>/dev/null; }
 
 verb=("$@")
-[ $# -ge 2 ] || { sed -n '3,11s/^# \?//p' "$me" >&2; exit 1; }
+[ $# -ge 2 ] || { sed -n '3,10s/^# \?//p' "$me" >&2; exit 1; }
 dir=$(realpath -m "$2")
 case $1 in
   make)

@@ -5,12 +5,12 @@
 Usage: style.py               every file of the tree
        style.py --fix FILE... formats C files
 
-C by clang-format-19, which Debian 12 and 13 have, and .clang-format.  Three things are left as they are:
-where a line with an annotation (/*@ or //@) begins, because clang-format takes the ghost parameters
-that stand below a function's head for a comment on the next function; where a macro's backslashes
-stand; and where a comment behind code begins, because the lines that continue it would not follow.
-Python by flake8 and .flake8; shell by shellcheck, warnings and errors, and a script that pipes into tee
-has pipefail: without it the script takes tee's success for that of what was piped."""
+C is checked by clang-format-19 (in Debian 12 and 13) and .clang-format.  Three things are not checked: the
+indentation of a line with an annotation (/*@ or //@), because clang-format takes ghost parameters below a
+function's head for a comment on the next function; the columns of a macro's backslashes; and the column of
+a comment after code, because its continuation lines would not follow.  Python is checked by flake8 and
+.flake8; shell by shellcheck, warnings and errors.  A script that pipes into tee must set pipefail:
+otherwise a failure of the piped command is lost."""
 import concurrent.futures
 import difflib
 import os
@@ -51,7 +51,7 @@ def files(*suffixes):
 
 
 def scripts():
-    """Shell scripts, whatever their names end in."""
+    """All shell scripts, whatever their suffix."""
     return [f for f in files("") if f.endswith(".sh") or re.match(rb"#!.*\b(ba)?sh\b", head(f))]
 
 
@@ -67,7 +67,7 @@ def normal(text):
 
 
 def formatted(text, name):
-    """The text as clang-format would have it, with the lines as they are that differ in what is left."""
+    """The text as formatted by clang-format, without changes to what is not checked."""
     old = text.splitlines(True)
     new = run(FORMAT, "--assume-filename=" + name, stdin=text).stdout.splitlines(True)
     same = difflib.SequenceMatcher(None, [normal(line) for line in old], [normal(line) for line in new],
@@ -108,7 +108,7 @@ USERS = ("tls/", "valkey/")
 
 
 def inner_includes(path, text, headers):
-    """The lines that include a header of the core that is not public."""
+    """The lines that include a private header of the core."""
     found = []
     for m in re.finditer(r'(?m)^[ \t]*#[ \t]*include[ \t]*[<"]([^>"]+)[>"]', text):
         near = os.path.normpath(os.path.join(os.path.dirname(path), m.group(1)))

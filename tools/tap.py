@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""unittest's cases as TAP: what tap.h is to the C programs.  And ports for the servers of tests."""
+"""Runs unittest's cases and prints TAP, like tap.h for C programs; also gives ports and folders to tests."""
 import os
 import random
 import socket
@@ -8,12 +8,12 @@ import sys
 import tempfile
 import unittest
 
-_ports = set()  # that free_port gave
+_ports = set()  # returned by free_port
 
 
 def free_port():
-    """A port of 127.0.0.1 for a server that is to be told one; none is given twice.  Not of those that the system
-    gives to connections and to port 0: another process might have it a moment later, or while the server restarts."""
+    """A free port of 127.0.0.1, each given only once.  Not from the range that the system uses for connections and
+    for port 0, because another process might get the port in the meantime, or while the server restarts."""
     with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as file:
         high = int(file.read().split()[0])
     for _ in range(1000):
@@ -23,15 +23,15 @@ def free_port():
                 s.bind(("127.0.0.1", port))
             except OSError:
                 continue
-        if port not in _ports:  # the server that is to have it may not have begun yet
+        if port not in _ports:  # its server may not have started yet
             _ports.add(port)
             return port
     raise AssertionError(f"no free port below {high}")
 
 
 def place_of_keys():
-    """The folder for key files, as tempfile's functions take it: memory, where that for temporary files lies on a file
-    system of which the program warns with each change of a key (pprf-punct(1)).  In a container it does."""
+    """The folder for key files, as an argument of tempfile's functions: in memory if the one for temporary files is on
+    a file system of which the program warns at each change of a key (pprf-punct(1)), as in a container."""
     kind = subprocess.run(["stat", "-f", "-c", "%T", tempfile.gettempdir()], check=True, stdout=subprocess.PIPE,
                           text=True).stdout.strip()
     warned = kind in ("overlayfs", "btrfs", "zfs", "bcachefs", "f2fs", "nilfs")

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Does what a newcomer does, in a clean Debian with git and make only: clones the repository and runs
-# the README's section "In C" as it is typed (docs/first.sh), then make targets, one after the other, whatever the others did.  Says what each took and what was
-# installed; keeps that in build/root/SUITE.txt and each target's output in build/root/SUITE-TARGET.log.
-# Exit 1 if a target fails.  It takes the last commit: what is not committed is not tried.
+# Does what a newcomer does, in a clean Debian with only git and make: clones the repository, types the README's
+# section "In C" (docs/first.sh), then runs make targets one after the other, even if one fails.  Prints the time
+# of each and what was installed, also to build/root/SUITE.txt; each target's output goes to
+# build/root/SUITE-TARGET.log.  Exits 1 if a target fails.  Uses the last commit, not uncommitted changes.
 # Usage: tools/test-root.sh SUITE TARGET...   SUITE: bookworm, trixie, ...
-set -eu -o pipefail # what comes through tee has to tell of failures too
+set -eu -o pipefail # a failure must not be lost in a pipe to tee
 cd "$(dirname "$0")/.."
 suite=$1
 root=build/root/$suite report=build/root/$suite.txt
@@ -35,7 +35,7 @@ try() { # NAME COMMAND
     "$2" $((took / 60)) $((took % 60)) >> "$report"
   [ $status = 0 ] || failed+=("$1")
 }
-try readme docs/first.sh # before a target installs what it needs
+try readme docs/first.sh # before any target installs packages
 for target in "${@:2}"; do try "$target" "make $target"; done
 # shellcheck disable=SC2016
 tools/root.sh run "$root" 'cd ..; apt-mark showmanual | sort | comm -23 - before > asked
