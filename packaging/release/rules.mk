@@ -22,13 +22,13 @@ deb: deps-root ## build the Debian packages, install and test them in clean syst
 # each package as its registry or a user takes it
 .PHONY: test-packages
 PACKAGES_TAP := opt/tests/library_test.sh $(B)/rust-test $(B)/go-test $(B)/python-test docs/pages/test_pages.py
-test-packages: deps-build deps-test deps-python deps-docs deps-root ## build and check every package: crates, wheel, Go, CMake, pages, release, Debian, then the six ways (40 minutes)
+test-packages: deps-build deps-test deps-python deps-docs deps-root ## build and check every package: crates, wheel, Go, CMake, pages, release, Debian, then the ways in (40 minutes)
 	@$(MAKE) --no-print-directory all $(filter $(B)/%,$(PACKAGES_TAP))
 	@TWINE=6.1.0 $(TAP) $(PACKAGES_TAP)
 	@$(MAKE) --no-print-directory dist
 	@$(MAKE) --no-print-directory deb SUITE=bookworm
-	@$(MAKE) --no-print-directory test-six-ways
+	@$(MAKE) --no-print-directory test-ways
 test-full: test-packages
-.PHONY: test-six-ways
-test-six-ways: deps-build deps-root ## try six ways to install the library, each in a clean Debian up to a working example
+.PHONY: test-ways
+test-ways: deps-build deps-root ## try ten ways to install and use the library, each in a clean Debian up to a working example
 	@packaging/release/ways.sh $(WAYS)

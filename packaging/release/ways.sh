@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Six ways to the library, each from nothing to a working example, in a clean Debian of its own: what a user types,
-# with the release's files.  Debian 12; 13 for Rust and Go, whose Debian 12 versions are too old.
-# Usage: ways.sh [WAY...]   WAY: debian, c, python, rust, go, nginx
-# Prints TAP; the output of each way is in build/ways/WAY.txt.
+# The ways in, each from nothing to a working example, in a clean Debian of its own: what a user types, with the
+# release's files.  Debian 12; 13 for Rust and Go, whose Debian 12 versions are too old.  The report takes too long
+# for this: `make test-roots` makes it (bench-quick).
+# Usage: ways.sh [WAY...]   WAY: source, cmake, program, debian, c, python, rust, go, nginx, valkey
+# Prints TAP, with the seconds that each way took; its output is in build/ways/WAY.txt.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 version=$(sed -n 's/^#define PPRF_VERSION "\(.*\)"/\1/p' include/pprf.h)
-[ $# -gt 0 ] || set -- debian c python rust go nginx
+[ $# -gt 0 ] || set -- source cmake program debian c python rust go nginx valkey
 out=build/ways
 mkdir -p $out build/root
 exec 9> build/root/ways.lock
@@ -20,8 +21,44 @@ readme='awk "/^\`\`\`c\$/ {on = 1; next} /^\`\`\`\$/ {on = 0} on" README.md > ex
 c_wanted='20 seeds left'
 
 # suite, what is typed, what the example's last line has to be
-declare -A suite=([debian]=bookworm [c]=bookworm [python]=bookworm [rust]=trixie [go]=trixie [nginx]=bookworm)
+declare -A suite=([rust]=trixie [go]=trixie)
 declare -A typed wanted
+typed[source]="$install make
+$whole
+docs/first.sh"
+wanted[source]=$c_wanted
+typed[cmake]="$install gcc libc6-dev make cmake
+$whole; $readme
+make lib && make install-lib
+mkdir example; mv example.c example; cd example
+cat > CMakeLists.txt << 'END'
+cmake_minimum_required(VERSION 3.13)
+project(example C)
+find_package(pprf REQUIRED)
+add_executable(example example.c)
+target_link_libraries(example pprf::pprf)
+END
+cmake -B build && cmake --build build
+ldconfig
+build/example"
+wanted[cmake]=$c_wanted
+typed[program]="$install make
+$whole
+make && make install
+pprf setup --depth 4 --seed 000102030405060708090a0b0c0d0e0f key
+pprf punct key 6 8..11
+pprf eval key 7"
+wanted[program]='7 885b6ecb08d09f82a911800200eec873'
+typed[valkey]="$install make redis-server
+$whole
+make && make install-valkey
+printf 'loadmodule /usr/local/lib/pprf/pprf.so\\nmaxmemory-policy noeviction\\n' > redis.conf
+redis-server redis.conf --daemonize yes
+sleep 2
+redis-cli PPRF.CREATE tree 4
+redis-cli PPRF.INFO tree | tail -n +3 | head -6 | paste -sd ' '
+redis-cli shutdown nosave"
+wanted[valkey]='live 1 depth 4 leaves 16'
 typed[debian]="$install ./libpprf0_*.deb ./libpprf-dev_*.deb gcc libc6-dev pkg-config
 $whole; $readme
 cc example.c \$(pkg-config --cflags --libs pprf) -o example
@@ -101,22 +138,24 @@ packages() { # SUITE: of this commit
   [ "$(cat "build/deb/$1/commit" 2> /dev/null)" = "$(git rev-parse HEAD)" ] || packaging/release/deb.sh "$1"
 }
 way() {
-  local name=$1 root=build/root/way-$1
-  tools/root.sh make "build/root/base-${suite[$name]}" "${suite[$name]}" ca-certificates &&
-    tools/root.sh copy "build/root/base-${suite[$name]}" "$root" || return 1
+  local name=$1 root=build/root/way-$1 start
+  tools/root.sh make "build/root/base-${suite[$name]:-bookworm}" "${suite[$name]:-bookworm}" ca-certificates &&
+    tools/root.sh copy "build/root/base-${suite[$name]:-bookworm}" "$root" || return 1
   # the release's files, and the certificates that this machine's administrator has added
   tar --create -C build/dist . | tools/root.sh run "$root" 'tar --extract --no-same-owner' || return 1
   case $name in
     debian | nginx)
-      tar --create -C "build/deb/${suite[$name]}" . | tools/root.sh run "$root" 'tar --extract --no-same-owner' || return 1
+      tar --create -C build/deb/bookworm . | tools/root.sh run "$root" 'tar --extract --no-same-owner' || return 1
       ;;
   esac
   if ls /usr/local/share/ca-certificates/*.crt > /dev/null 2>&1; then
     tar --create -C /usr/local/share/ca-certificates . | tools/root.sh run "$root" \
       'tar --extract -C /usr/local/share/ca-certificates && update-ca-certificates > /dev/null' || return 1
   fi
+  start=$SECONDS
   tools/root.sh run "$root" "apt-get -qq update && export PIP_CERT=/etc/ssl/certs/ca-certificates.crt && set -ex
 ${typed[$name]}" > "$out/$name.txt" 2>&1 || return 1
+  echo $((SECONDS - start)) > "$out/$name.seconds"
   tools/root.sh remove "$root"
   grep -v '^+ ' "$out/$name.txt" | tail -1 | grep -Fx "${wanted[$name]}"
 }
@@ -124,7 +163,7 @@ ${typed[$name]}" > "$out/$name.txt" 2>&1 || return 1
 packaging/release/dist.sh build/dist "$version" > /dev/null || exit 1
 for name; do
   case $name in
-    debian | nginx) packages "${suite[$name]}" > "$out/deb.log" 2>&1 || { tail -20 "$out/deb.log"; exit 1; } ;;
+    debian | nginx) packages bookworm > "$out/deb.log" 2>&1 || { tail -20 "$out/deb.log"; exit 1; } ;;
   esac
 done
 echo "1..$#"
@@ -133,11 +172,11 @@ for name; do
   n=$((n + 1))
   if said=$(way "$name"); then
     sed -n 's/^\(+ .*\)/# \1/p' "$out/$name.txt"
-    echo "# $said"
-    echo "ok $n - $name, in a clean ${suite[$name]}"
+    echo "# $said, after $(cat "$out/$name.seconds") s"
+    echo "ok $n - $name, in a clean ${suite[$name]:-bookworm}"
   else
     tail -30 "$out/$name.txt" | sed 's/^/# /'
-    echo "not ok $n - $name, in a clean ${suite[$name]}"
+    echo "not ok $n - $name, in a clean ${suite[$name]:-bookworm}"
     failed=1
   fi
 done
