@@ -20,6 +20,8 @@ extern "C" {
 
 /** Servers of one pprf_tickets, at most. */
 #define PPRF_FLEET_SERVERS_MAX 8
+/** Bytes of a server's place, as pprf_tickets_server gives it. */
+#define PPRF_FLEET_PLACE_MAX 256
 
 /** Make a state whose keys are on servers.  Each server is a URL:
  *   valkey://[user[:password]@]host[:port][/name][?option=value[&option=value...]]
@@ -35,7 +37,8 @@ extern "C" {
  *   name=NAME       as above, for a Unix socket
  *   ca=PATH         certificates that the server's must be signed by; default: the system's
  *   cert=PATH, key=PATH   the client's certificate and its key
- * Host names are looked up and files are read here, once.  Tickets are issued from the servers in
+ * Files are read here, and again by pprf_tickets_renew.  The threads look host names up, each time that
+ * they connect.  Tickets are issued from the servers in
  * turn, and redeemed at the server they came from.
  *
  * pprf_tickets_open leases the ticket: redeem it or release it within ten seconds, in the same process, or it
@@ -57,13 +60,46 @@ extern "C" {
  * @retval PPRF_ERR_CRYPTO      OpenSSL lacks an algorithm.
  * @retval PPRF_TLS_ERR_OPTION  an option or a URL is wrong (pprf_tickets_bad_option,
  *                              pprf_tickets_bad_server say what), or there are too many servers.
- * @retval PPRF_TLS_ERR_BACKEND a host name is not known, or a file cannot be read. */
+ * @retval PPRF_TLS_ERR_BACKEND a file cannot be read, or does not hold what it should. */
 PPRF_API int pprf_tickets_new_fleet(pprf_tickets **tickets,
                                     const struct pprf_tickets_options *options,
                                     const char *const *server, size_t servers);
 
 /** A short description of what is wrong with a server's URL; NULL: nothing. */
 PPRF_API const char *pprf_tickets_bad_server(const char *server);
+
+/** Read the servers' files again: passwords and certificates.  Connections made from now on use them, of
+ * this process and of those it forks; existing connections stay.
+ * @retval PPRF_OK              done, or there is nothing to read: the keys are on this machine.
+ * @retval PPRF_ERR_NULL        tickets is NULL.
+ * @retval PPRF_TLS_ERR_BACKEND a file cannot be read, or does not hold what it should: nothing has changed. */
+PPRF_API int pprf_tickets_renew(pprf_tickets *tickets);
+
+/** A server, as the processes of this host see it. */
+struct pprf_tickets_server {
+  size_t size;                      /**< sizeof(struct pprf_tickets_server) */
+  uint64_t up;                      /**< 1: a process is connected */
+  uint64_t round_trip_us;           /**< of the last claim, or of a connection's first commands */
+  const char *failure;              /**< why it cannot be used, or not fully; NULL: it can */
+  char place[PPRF_FLEET_PLACE_MAX]; /**< its URL, without user, password and options */
+};
+
+/** Look at a server.
+ * @param[in,out] out    size is set by the caller.
+ * @param[in]     server its number in the call of pprf_tickets_new_fleet, from 0 on.
+ * @retval PPRF_OK             *out is filled in.
+ * @retval PPRF_ERR_NULL       a pointer is NULL.
+ * @retval PPRF_ERR_RANGE      there is no such server.
+ * @retval PPRF_TLS_ERR_OPTION size is smaller than that of this version. */
+PPRF_API int pprf_tickets_server(pprf_tickets *tickets, unsigned server,
+                                 struct pprf_tickets_server *out);
+
+/** A failure for the log: which server, and why it cannot be used.  Of all processes one gets it, once;
+ * again only when the server has had another failure, or none, since.
+ * @param[out] line  a string.
+ * @param[in]  bytes room at line: 384 are enough.
+ * @return the line's length; 0: there is no failure that was not told. */
+PPRF_API unsigned pprf_tickets_failure(pprf_tickets *tickets, char *line, size_t bytes);
 
 #ifdef __cplusplus
 }

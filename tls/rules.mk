@@ -98,7 +98,7 @@ $(B)/tls/fuzz_tickets: tls/tests/fuzz_tickets.c $(TLS_FUZZED) $(OPT_OBJ)
 $(B)/tls/planted_fuzz_tickets: tls/tests/fuzz_tickets.c $(TLS_FUZZED) $(OPT_OBJ)
 	@mkdir -p $(@D)
 	$(TLS_FUZZ) -DKEYS=3 $(filter-out %.h,$^) $(ALL_LDLIBS) -o $@
-$(B)/tls/fuzz_wire: tls/tests/fuzz_wire.c tls/fleet/wire.c valkey/chain.c $(wildcard tls/*.h tls/*/*.h valkey/*.h)
+$(B)/tls/fuzz_wire: tls/tests/fuzz_wire.c tls/fleet/wire.c tls/fleet/cause.c valkey/chain.c $(wildcard tls/*.h tls/*/*.h valkey/*.h)
 	@mkdir -p $(@D)
 	$(TLS_FUZZ) $(filter-out %.h,$^) -lhiredis -lssl $(ALL_LDLIBS) -o $@
 $(B)/tls/fuzz_target: tls/tests/fuzz_target.c tls/fleet/target.c tls/fleet/target.h
@@ -115,11 +115,11 @@ $(B)/tls/planted_fuzz_target_%: tls/tests/fuzz_target.c tls/fleet/target.c tls/f
 $(B)/tls/planted_fuzz_wire_lost: PLANTED := s/Feed(w->reader, bytes, (size_t)n)/Feed(w->reader, bytes, (size_t)n - (n > 16))/
 $(B)/tls/planted_fuzz_wire_long: PLANTED := s/n <= ELEMENTS_MAX ?/n <= 100 ?/
 $(B)/tls/planted_fuzz_wire_first: PLANTED := s/^    close_socket(w);/    wire_close(w);/
-$(B)/tls/planted_fuzz_wire_%: tls/tests/fuzz_wire.c tls/fleet/wire.c valkey/chain.c $(wildcard tls/*.h tls/*/*.h valkey/*.h)
+$(B)/tls/planted_fuzz_wire_%: tls/tests/fuzz_wire.c tls/fleet/wire.c tls/fleet/cause.c valkey/chain.c $(wildcard tls/*.h tls/*/*.h valkey/*.h)
 	@mkdir -p $(@D)
 	@sed '$(PLANTED)' tls/fleet/wire.c > $@.c
 	@! cmp -s $@.c tls/fleet/wire.c
-	$(TLS_FUZZ) -Itls/fleet tls/tests/fuzz_wire.c $@.c valkey/chain.c -lhiredis -lssl $(ALL_LDLIBS) -o $@
+	$(TLS_FUZZ) -Itls/fleet tls/tests/fuzz_wire.c $@.c tls/fleet/cause.c valkey/chain.c -lhiredis -lssl $(ALL_LDLIBS) -o $@
 $(B)/tls/fuzz: tls/tests/fuzz.sh $(B)/tls/fuzz_tickets $(B)/tls/planted_fuzz_tickets $(B)/tls/fuzz_wire \
     $(B)/tls/planted_fuzz_wire_lost $(B)/tls/planted_fuzz_wire_long $(B)/tls/planted_fuzz_wire_first \
     $(B)/tls/fuzz_target $(B)/tls/planted_fuzz_target_at $(B)/tls/planted_fuzz_target_digit

@@ -74,7 +74,7 @@ class Server:
     def start(self, *more):
         self.process = subprocess.Popen(
             [*self.prefix, SERVER, "--port", str(self.port), "--bind", *self.bind, "--dir", self.dir,
-             "--logfile", os.path.join(self.dir, "log"), "--loadmodule", self.module,
+             "--logfile", os.path.join(self.dir, "log"), *(("--loadmodule", self.module) if self.module else ()),
              "--unixsocket", os.path.join(self.dir, "socket"),
              "--protected-mode", "no", "--save", "", *self.options, *more],
             env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -14,9 +14,13 @@
  *   use-many N     seals N tickets and redeems each: how many failed
  *   open-together N  seals N tickets; N concurrent threads open and redeem one each: how many could
  *   open-in-child T  a new child opens it
+ *   server N       of the N-th server: up, microseconds of a round trip, its place and failure
+ *   failure        the next failure for a log
+ *   renew          reads the files again
  * HOST_STILL: this process's clock (CLOCK_BOOTTIME) stands still, except for the command clock.
  * HOST_STEP: microseconds by which each reading advances the clock of waiting; default: the
  * system's clock.  HOST_FIRST: an address that each name gets before its own.
+ * HOST_NAMES: a file with the address that each name has now; none if it is empty.
  * An error is "error " and its number. */
 #include <netdb.h>
 #include <pthread.h>
@@ -66,6 +70,18 @@ int __wrap_getaddrinfo(const char *node, const char *service, const struct addri
 {
   const char *first = getenv("HOST_FIRST");
   struct addrinfo *own;
+  char address[64] = "";
+  if (getenv("HOST_NAMES") != NULL) {
+    FILE *f = fopen(getenv("HOST_NAMES"), "r");
+    if (f == NULL || fscanf(f, "%63s", address) != 1)
+      node = NULL;
+    else
+      node = address;
+    if (f != NULL)
+      (void)fclose(f);
+    if (node == NULL)
+      return EAI_NONAME;
+  }
   int rc = __real_getaddrinfo(node, service, hints, found);
   if (rc != 0 || first == NULL || (rc = __real_getaddrinfo(first, service, hints, &own)) != 0)
     return rc;
@@ -238,6 +254,23 @@ static void stats(void)
     (unsigned long long)s.dropped);
 }
 
+static void say_server(unsigned number)
+{
+  struct pprf_tickets_server s = {.size = sizeof s};
+  int err = pprf_tickets_server(tickets, number, &s);
+  if (err != PPRF_OK)
+    say_error(err);
+  else
+    printf("%llu %llu %s %s\n", (unsigned long long)s.up, (unsigned long long)s.round_trip_us,
+           s.place, s.failure != NULL ? s.failure : "");
+}
+
+static void say_failure(void)
+{
+  char text[384];
+  printf("%s\n", pprf_tickets_failure(tickets, text, sizeof text) ? text : "");
+}
+
 int main(int argc, char **argv)
 {
   char line[2 * TICKET_MAX + 32];
@@ -290,6 +323,12 @@ int main(int argc, char **argv)
       say_error(pprf_tickets_export(tickets, &fd));
     } else if (IS("stats")) {
       stats();
+    } else if (IS("server")) {
+      say_server((unsigned)number);
+    } else if (IS("failure")) {
+      say_failure();
+    } else if (IS("renew")) {
+      say_error(pprf_tickets_renew(tickets));
     } else if (IS("clock")) {
       ahead += (long)number;
       printf("\n");

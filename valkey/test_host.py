@@ -7,6 +7,7 @@ import os
 import random
 import re
 import resource
+import shutil
 import signal
 import socket
 import subprocess
@@ -250,12 +251,15 @@ class Tickets(Case):
                 a.seal()
             sealed += n
             self.wait(lambda: self.server.client().info("{pprf}:0")["issued"] == sealed + held, f"{held} leaves")
+        def fetches():
+            return self.counted("issue", "commandstats", "cmdstat_pprf.")
         seal(1, 31)
+        before = fetches()  # and that which asks whether it may
         seal(31, 32 + 64)
         seal(96, 128 + 256)
         seal(384, 512 + 512)
         seal(2048, 1024)  # and no more
-        self.assertEqual(self.counted("issue", "commandstats", "cmdstat_pprf."), 12)
+        self.assertEqual(fetches() - before, 10)
         for n, held in ((1024, 256 + 128), (384, 64 + 32), (96, 16 + 16), (32, 32)):
             a("clock", "20")
             seal(n, held)
@@ -508,14 +512,154 @@ class Urls(unittest.TestCase):
                 ("valkey://h?timeout", "an option is not"),
                 ("unix://path", "a socket's path"),
                 ("unix:///" + "p" * 200, "a socket's path"),
-                ("valkey://no-such-host.invalid", "gives no answer, or its address"),
-                ("valkeys://127.0.0.1?ca=/no/such/file", "gives no answer, or its address"),
-                ("valkey://u@127.0.0.1?passfile=/no/such/file", "gives no answer, or its address")):
+                ("valkeys://127.0.0.1?ca=/no/such/file", "its password file or certificate cannot be used"),
+                ("valkey://u@127.0.0.1?passfile=/no/such/file", "its password file or certificate cannot be used")):
             with self.subTest(url=url):
                 r = subprocess.run([PROGRAM, "10", "7200", "valkey://127.0.0.1", url], text=True, capture_output=True,
                                    timeout=PATIENCE)
                 self.assertEqual(r.returncode, 1)
                 self.assertIn(words, r.stdout)
+
+
+class Reasons(Case):
+    def fails(self, url, words, **more):
+        """A host of this server tells why it cannot be used, once, and shows it until it can."""
+        a = Host(self, url, **more)
+        a("seal")
+        self.wait(lambda: words in a("server 0"), words + " in: " + a("server 0"))
+        told = a("failure")
+        self.assertRegex(told, "^server 1, [a-z]*://.*: .*" + re.escape(words))
+        self.assertNotIn("secret", told + a("server 0"))
+        time.sleep(0.2)  # it fails again
+        self.assertEqual((a("failure"), a("server 0")[:2]), ("", "0 "), words)
+        return a
+
+    def recovers(self, host):
+        host.seal()
+        self.wait(lambda: re.fullmatch(r"1 [1-9]\d* \S+ ", host("server 0")), "no failure")
+        self.assertEqual(host("failure"), "")
+        host.close()
+
+    def test_a_server_that_is_not_there(self):
+        port = tap.free_port()
+        a = self.fails(f"valkey://127.0.0.1:{port}", "nothing listens there")
+        again = fleet.Server(port=port)
+        self.addCleanup(again.close)
+        self.recovers(a)
+        b = Host(self, f"valkey://127.0.0.1:{port}")
+        b.seal()
+        again.stop()
+        for _ in range(2):  # a failure that comes again is told again
+            self.wait(lambda: b("failure") != "", "a failure")
+            again.start()
+            b.seal()
+            self.wait(lambda: b("server 0").startswith("1 ") and b("failure") == "", "the server")
+            again.stop()
+        self.fails(f"unix://{self.server.dir}/none", "there is no such socket")
+
+    def test_a_socket_that_others_may_not_use(self):
+        if os.getuid() != 0:
+            self.skipTest("needs root, to be somebody else")
+        path = os.path.join(self.server.dir, "socket")
+        os.chmod(self.server.dir, 0o755)
+        os.chmod(path, 0o700)
+        program = os.path.join(self.server.dir, "host")
+        shutil.copy(PROGRAM, program)
+        nobody = {"prefix": ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"), "program": program}
+        a = self.fails(f"unix://{path}", "no permission to use its socket (unixsocketperm)", **nobody)
+        os.chmod(path, 0o777)
+        self.recovers(a)
+
+    def test_a_user_who_may_not(self):
+        c = self.server.client()
+        place = f"127.0.0.1:{self.server.port}/web"
+        c("ACL", "SETUSER", "hosts", "on", ">secret", "~{web}:*", "+@all")
+        for url, words in ((f"valkey://hosts:secret1@{place}", "wrong user or password"),
+                           (f"valkey://others:secret@{place}", "wrong user or password"),
+                           (f"valkey://hosts:secret@127.0.0.1:{self.server.port}/mail", "may not use these keys")):
+            self.fails(url, words).close()
+        for word in ("hello", "namekey", "info", "create", "issue", "claim", "commit", "release", "punct"):
+            c("ACL", "SETUSER", "hosts", "-pprf." + word)
+            a = self.fails(f"valkey://hosts:secret@{place}", f"its user may not use PPRF.{word.upper()}")
+            c("ACL", "SETUSER", "hosts", "+pprf." + word)
+            self.recovers(a)
+        c("ACL", "SETUSER", "hosts", "-pprf.return")
+        a = Host(self, f"valkey://hosts:secret@{place}")
+        a.seal()  # it can be used without
+        self.wait(lambda: a("failure").endswith("its user may not use PPRF.RETURN"), "the failure")
+        self.assertRegex(a("server 0"), "^1 .*may not use PPRF.RETURN$")
+        c("ACL", "SETUSER", "default", "resetpass", ">secret")
+        self.fails(f"valkey://{place}", "it wants a password")
+
+    def test_a_server_that_does_not_serve(self):
+        c = self.server.client()
+        for change, back, words in (
+                (("CONFIG", "SET", "maxmemory", "100mb", "maxmemory-policy", "allkeys-lru"),
+                 ("CONFIG", "SET", "maxmemory", "0", "maxmemory-policy", "noeviction"), "not noeviction"),
+                (("REPLICAOF", "127.0.0.1", "1"), ("REPLICAOF", "NO", "ONE"), "it is a replica"),
+                (("CONFIG", "SET", "maxmemory", "1"), ("CONFIG", "SET", "maxmemory", "0"), "no memory left"),
+                (("CONFIG", "SET", "maxclients", "1"), ("CONFIG", "SET", "maxclients", "1000"), "(maxclients)"),
+                (("MSET", *(w for i in range(16) for w in ("{pprf}:%d" % i, "x"))), ("FLUSHALL",),
+                 "hold something else")):
+            with self.subTest(words=words):
+                c("FLUSHALL")
+                c(*change)
+                a = Host(self, self.url)
+                a("seal")
+                self.wait(lambda: words in a("server 0"), words)
+                self.assertIn(words, a("failure"))
+                self.assertEqual(a("failure"), "")
+                c(*back)
+                self.recovers(a)
+
+    def test_what_is_no_server_with_the_module(self):
+        bare = fleet.Server(module=None)
+        self.addCleanup(bare.close)
+        self.fails(f"valkey://127.0.0.1:{bare.port}", "it has no module pprf")
+        self.fails(f"valkeys://127.0.0.1:{self.server.port}", "it does not speak TLS at this port")
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            self.fails(f"valkey://127.0.0.1:{silent.getsockname()[1]}", "it does not answer in time")
+
+    def test_a_name_is_looked_up_again(self):
+        """one that has no address is no error at the start; one that has another is found there"""
+        names, other = os.path.join(self.server.dir, "names"), fleet.Server(host="127.0.0.7", port=self.server.port)
+        self.addCleanup(other.close)
+
+        def name(address):
+            with open(names, "w") as f:
+                f.write(address)
+        name("")
+        a = self.fails(self.url.replace("127.0.0.1", "a-server"), "its host name has no address",
+                       environment={"HOST_NAMES": names})
+        name("127.0.0.1")
+        a.seal()
+        self.wait(lambda: re.fullmatch(r"1 [1-9]\d* valkey://a-server:\d+/pprf ", a("server 0")), "the server")
+        name("127.0.0.7")
+        self.server.stop()
+        self.wait(lambda: other.client()("KEYS", "*"), "the other server")
+        self.wait(lambda: a.use(a.seal()) == OK, "its tickets")
+
+    def test_a_password_is_read_again(self):
+        """by renew; a file that is not there changes nothing"""
+        c, passfile = self.server.client(), os.path.join(self.server.dir, "pass")
+
+        def password(word):
+            with open(passfile, "w") as f:
+                f.write(word + "\n")
+            c("ACL", "SETUSER", "hosts", "on", "resetpass", ">" + word, "~*", "+@all")
+        password("secret")
+        a = Host(self, f"valkey://hosts@127.0.0.1:{self.server.port}?passfile={passfile}&timeout=1000&budget=100")
+        a.seal()
+        password("secret2")
+        c("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+        self.wait(lambda: "wrong user or password" in a("failure"), "the failure")
+        os.rename(passfile, passfile + ".away")
+        self.assertEqual(a("renew"), BACKEND)
+        os.rename(passfile + ".away", passfile)
+        self.assertEqual(a("renew"), OK)
+        self.wait(lambda: a.use(a.seal()) == OK, "tickets again")
+        child = a("seal-in-child")
+        self.assertEqual(a.use(child), OK)
 
 
 class Enemies(Case):
@@ -682,7 +826,7 @@ def main():
     if fleet.SERVER is None:
         print("1..0 # SKIP neither valkey-server nor redis-server is installed")
         return 0
-    return tap.run((Tickets, Waiting, Processes, Urls, Enemies), a.test, SEED)
+    return tap.run((Tickets, Waiting, Processes, Urls, Reasons, Enemies), a.test, SEED)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ what the hosts deliver is counted in their logs.
 --flights N: how many are replayed in each_ticket_is_delivered_once_at_whichever_host."""
 import argparse
 import collections
+import json
 import os
 import random
 import re
@@ -107,6 +108,13 @@ class Hosts(unittest.TestCase):
             time.sleep(0.02)
 
     def status(self, host):
+        return {k: int(v) for k, v in re.findall(r'"(\w+)": (\d+)', self.json(host))}
+
+    def servers(self, host):
+        return json.loads(self.json(host))["servers"]
+
+    @staticmethod
+    def json(host):
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         with socket.create_connection(("127.0.0.1", host.port), PATIENCE) as raw, context.wrap_socket(raw) as c:
@@ -114,7 +122,7 @@ class Hosts(unittest.TestCase):
             text = ""
             while more := c.recv(65536):
                 text += more.decode()
-        return {k: int(v) for k, v in re.findall(r'"(\w+)": (\d+)', text)}
+        return text.partition("\r\n\r\n")[2]
 
     def ticket(self, host):
         """A session file of a full handshake, which is not there if the client got no ticket."""
@@ -184,6 +192,32 @@ class Hosts(unittest.TestCase):
         self.wait(listens, "the balancer")
         return port
 
+    def session(self, host):
+        path = tempfile.mktemp(dir=self.dir)
+        tls.s_client(host.port, None, path)
+        return path if os.path.exists(path) else None
+
+    def programs(self, server):
+        """Functions that start one of pprf-tls-server, and of openssl s_server with the shim."""
+        keys = [os.path.join(self.dir, name) for name in ("cert.pem", "key.pem")]
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                        "-keyout", keys[1], "-out", keys[0], "-subj", "/CN=localhost"], check=True,
+                       capture_output=True)
+
+        def started(host):
+            self.addCleanup(host.stop)
+            return host
+
+        def own():
+            return started(tls.Server(self.dir, "--backend", self.url(server), "--cert", keys[0], "--key", keys[1]))
+
+        def shimmed():
+            port = tap.free_port()
+            return started(preload.Server(self.dir, ["openssl", "s_server", "-accept", f"127.0.0.1:{port}", "-cert",
+                                                     keys[0], "-key", keys[1], "-www", str(port)],
+                                          {"PPRF_TICKETS_BACKEND": self.url(server)}))
+        return own, shimmed
+
 
 class Tickets(Hosts):
     def test_each_ticket_is_delivered_once_at_whichever_host(self):
@@ -235,27 +269,6 @@ class Tickets(Hosts):
         self.assertEqual([tls.s_client(h.port, ticket).handshake for h in (a, b)], ["resumed", "full"])
         self.assertEqual(c.info(tree)["leases"], 0)
 
-    def programs(self, server):
-        """Functions that start one of pprf-tls-server, and of openssl s_server with the shim."""
-        keys = [os.path.join(self.dir, name) for name in ("cert.pem", "key.pem")]
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-                        "-keyout", keys[1], "-out", keys[0], "-subj", "/CN=localhost"], check=True,
-                       capture_output=True)
-
-        def started(host):
-            self.addCleanup(host.stop)
-            return host
-
-        def own():
-            return started(tls.Server(self.dir, "--backend", self.url(server), "--cert", keys[0], "--key", keys[1]))
-
-        def shimmed():
-            port = tap.free_port()
-            return started(preload.Server(self.dir, ["openssl", "s_server", "-accept", f"127.0.0.1:{port}", "-cert",
-                                                     keys[0], "-key", keys[1], "-www", str(port)],
-                                          {"PPRF_TICKETS_BACKEND": self.url(server)}))
-        return own, shimmed
-
     def test_no_ticket_is_sent_that_nobody_can_decrypt(self):
         """by a process that has had no connection, and so no leaves, nor while no server is there"""
         server = self.server()
@@ -286,11 +299,6 @@ class Tickets(Hosts):
                 self.assertEqual([tls.s_client(h.port, ticket).reused for h in (a, b)], [True, False])
         tree = self.tree(server)
         self.assertEqual(server.client().info(tree)["leases"], 0)
-
-    def session(self, host):
-        path = tempfile.mktemp(dir=self.dir)
-        tls.s_client(host.port, None, path)
-        return path if os.path.exists(path) else None
 
     def tree(self, server):
         """The key of the tree that tickets are issued from."""
@@ -498,11 +506,11 @@ class Configuration(Hosts):
         self.ready(good, other)
         good.stop()
         self.assertNotIn(b"pprf_leaves_returned:0\r", c("INFO", "pprf"))
-        for wrong in (f"valkey://tls-hosts:other@{place}/web", f"valkey://tls-hosts:se%20cr%3aet@{place}/mail",
-                      f"valkey://{place}/web", f"valkey://may-not-puncture:any@{place}/web"):
-            host = self.host(wrong)
-            self.assertEqual(self.offer(host, self.ticket(host)), "none")
-            self.assertGreater(self.status(host)["not_issued"], 0)
+        for wrong, why in ((f"valkey://tls-hosts:other@{place}/web", "wrong user or password"),
+                           (f"valkey://tls-hosts:se%20cr%3aet@{place}/mail", "its user may not use these keys"),
+                           (f"valkey://{place}/web", "its user may not use PPRF.NAMEKEY"),
+                           (f"valkey://may-not-puncture:any@{place}/web", "its user may not use PPRF.PUNCT")):
+            self.useless(wrong, why)
 
     def test_a_unix_socket(self):
         server = self.server("--unixsocketperm", "777")
@@ -517,19 +525,102 @@ class Configuration(Hosts):
         port = tap.free_port()
         file = lambda name: os.path.join(self.dir, name)  # noqa: E731
         self.server("--tls-port", str(port), "--tls-cert-file", file("server.crt"), "--tls-key-file",
-                    file("server.key"), "--tls-ca-cert-file", file("ca.crt"), "--tls-auth-clients", "yes")
+                    file("server.key"), "--tls-ca-cert-file", file("ca.crt"), "--tls-auth-clients", "yes",
+                    bind=("127.0.0.2",))
         own = f"cert={file('client.crt')}&key={file('client.key')}"
         a, b = (self.host(f"valkeys://localhost:{port}?timeout=1000&budget=100&ca={file('ca.crt')}&{own}")
                 for _ in range(2))
         self.ready(a, b)
-        for wrong in (f"valkeys://localhost:{port}?ca={file('other.crt')}&{own}",  # another's server
-                      f"valkeys://localhost:{port}?ca={file('ca.crt')}",           # a client without a certificate
-                      f"valkeys://127.0.0.2:{port}?ca={file('ca.crt')}&{own}",     # not the certificate's address
-                      f"valkey://localhost:{port}"):
-            host = self.host(wrong)
-            self.assertEqual(self.offer(host, self.ticket(host)), "none")
-            self.assertGreater(self.status(host)["not_issued"], 0)
+        for wrong, why in (
+                (f"valkeys://localhost:{port}?ca={file('other.crt')}&{own}", "its certificate is not valid"),
+                (f"valkeys://localhost:{port}?ca={file('ca.crt')}", "it refuses the client certificate, or wants one"),
+                (f"valkeys://127.0.0.2:{port}?ca={file('ca.crt')}&{own}", "its certificate is not valid: not its name"),
+                (f"valkey://localhost:{port}", "it ends connections at once: a port with TLS")):
+            host = self.useless(wrong, why)
             self.assertEqual(self.status(host)["connected"], 0, wrong)
+        # a reload reads the files again
+        for name in ("ca.crt", "client.crt", "client.key"):
+            shutil.copy(file(name), file("new-" + name))
+        for name in ("other.crt", "liar.crt", "liar.key"):
+            shutil.copy(file(name), file("new-" + name.replace("other", "ca").replace("liar", "client")))
+        url = f"valkeys://localhost:{port}?timeout=1000&budget=100&ca={file('new-ca.crt')}" \
+              f"&cert={file('new-client.crt')}&key={file('new-client.key')}"
+        host = self.useless(url, "its certificate is not valid")
+        os.remove(file("new-ca.crt"))
+        host.process.send_signal(signal.SIGHUP)
+        self.wait(lambda: '"pprf_tickets_backend": the tickets\' server gives' in host.errors(), "a refused reload")
+        for name in ("ca.crt", "client.crt", "client.key"):
+            shutil.copy(file(name), file("new-" + name))
+        self.again(host, url)
+        self.ready(host)
+        self.assertEqual(self.servers(host)[0]["failure"], "")
+
+    def test_a_reload_reads_a_password_again(self):
+        server, passfile = self.server(), os.path.join(self.dir, "pass")
+        c = server.client()
+
+        def password(word):
+            with open(passfile, "w") as f:
+                f.write(word + "\n")
+            os.chmod(passfile, 0o600)  # only the master reads it
+            c("ACL", "SETUSER", "hosts", "on", "resetpass", ">" + word, "~*", "+@all")
+        password("one")
+        url = f"valkey://hosts@127.0.0.1:{server.port}?passfile={passfile}&timeout=1000&budget=100"
+        host = self.host(url)
+        self.ready(host)
+        password("two")
+        self.again(host, url)
+        c("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")  # what old workers have
+        self.ready(host)
+        ticket = self.ticket(host)
+        self.again(host, url)
+        self.assertEqual(self.offer(host, ticket), "accepted")
+
+    def test_a_name_without_an_address_is_no_error(self):
+        host = self.useless("valkey://no-such-host.invalid", "its host name has no address")
+        self.assertEqual(self.servers(host)[0]["up"], 0)
+
+    def test_failures_are_told_by_every_program_once(self):
+        server = self.server()
+        server.stop()
+        words = f"server 1, valkey://127.0.0.1:{server.port}/pprf: nothing listens there"
+        host = self.useless(self.url(server), "nothing listens there")
+        for program in self.programs(server):
+            with self.subTest(program=program.__name__):
+                other = program()
+                self.wait(lambda: (self.session(other), self.said(other))[1].count(words) == 1, words)
+                for _ in range(5):
+                    self.session(other)
+                self.assertEqual(self.said(other).count(words), 1)
+        self.assertEqual(host.errors().count(words), 1)
+        server.start()
+        self.ready(host)
+        seen, = self.servers(host)
+        self.assertEqual((seen["server"], seen["up"], seen["failure"]),
+                         (f"valkey://127.0.0.1:{server.port}/pprf", 1, ""))
+        self.assertGreater(seen["round_trip_us"], 0)
+        server.stop()
+        self.wait(lambda: self.servers(host)[0]["up"] == 0, "the server's end in the status")
+        self.wait(lambda: host.errors().count(words) == 2, "the same failure again in the log")
+
+    @staticmethod
+    def said(program):
+        """What a program has written."""
+        with open(getattr(program, "log", program.out.name), errors="replace") as f:
+            return f.read()
+
+    def useless(self, url, why):
+        """A host of a server that it cannot use says so, once, and serves."""
+        host = self.host(url)
+        self.assertEqual(self.offer(host, self.ticket(host)), "none")
+        self.assertGreater(self.status(host)["not_issued"], 0)
+        self.wait(lambda: host.errors().count(why) == 1, why)
+        self.assertIn(why, self.servers(host)[0]["failure"])
+        return host
+
+    def again(self, host, url):
+        host.reload(workers=2, http=f"pprf_tickets on; pprf_tickets_backend {url};",
+                    server="location /status { pprf_tickets_status json; }")
 
     def certificate(self, name, issuer):
         path = os.path.join(self.dir, name)
@@ -549,7 +640,7 @@ class Configuration(Hosts):
         for urls, words in (
                 (["valkey://h:1"] * 9, "more than 8"),
                 (["valkey://h:1", "valkey://h:x"], "server 2 of \"pprf_tickets_backend\": the port"),
-                (["valkey://no-such-host.invalid"], "gives no answer, or its address")):
+                (["valkeys://localhost?ca=/no/such/file"], "its password file or certificate cannot be used")):
             with self.subTest(urls=urls):
                 host = nginx.Nginx(self.dir, http=f"pprf_tickets on; pprf_tickets_backend {' '.join(urls)};")
                 status, text = host.check()

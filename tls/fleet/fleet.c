@@ -122,7 +122,12 @@ struct line {
   unsigned late_count; /* unanswered punctures, which the thread repeats */
   struct leaf late[LATE_MAX];
   struct lane lane[LANES];
+  _Atomic int looks_up; /* the thread is in getaddrinfo, which nothing interrupts */
   /* used by the thread only */
+  struct access access;
+  enum cause refused; /* why the server gave no leaves */
+  enum cause lacks;   /* what works only in part without it */
+  int noted;          /* the last cause noted; -1: none yet */
   struct wire own;
   uint8_t own_chain[CHAIN_KEY_BYTES];
   struct tree tree;
@@ -148,8 +153,15 @@ struct process {
 enum { IDLE, RUNNING, CLOSED };
 enum { OWN_FD = LANES, WAKE_FD, HALT_FD, FDS };
 
+/* A server, as all processes see it. */
+struct seen {
+  _Atomic uint64_t connected_at, round_trip_us; /* connected_at: a time of wire_now */
+  _Atomic int cause, told;                      /* told: the last cause that went to a log */
+};
+
 /* Shared by all processes. */
 struct counts {
+  struct seen server[PPRF_FLEET_SERVERS_MAX];
   _Atomic uint64_t issued, resumed, early_accepted, early_rejected, refused, foreign, not_issued,
     kept, unanswered, connected, remembered, over_budget, dropped;
 };
@@ -170,11 +182,13 @@ struct fleet {
   int punctures; /* redeemed by PPRF.PUNCT: TLS 1.2 tickets */
   uint64_t lifetime_ms, issue_ms;
   struct target target[PPRF_FLEET_SERVERS_MAX];
+  struct access access[PPRF_FLEET_SERVERS_MAX]; /* access_lock protects it */
   int fds[PPRF_FLEET_SERVERS_MAX][FDS];
   struct fleet *next; /* of this process */
 };
 
 static EVP_CIPHER *name_cipher;
+static pthread_mutex_t access_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* The clock that the server's trees use. */
 static uint64_t clock_ms(void)
@@ -425,6 +439,47 @@ static void pause_for(const struct line *l, unsigned ms)
   (void)poll(&p, 1, (int)ms);
 }
 
+static unsigned number_of(const struct line *l)
+{
+  return (unsigned)(l - l->fleet->own->line);
+}
+
+static struct seen *seen_of(const struct line *l)
+{
+  return &l->fleet->counts->server[number_of(l)];
+}
+
+/* Note a failure, or once that all is well.  Another process's failure is not overwritten again and
+ * again. */
+static void note(struct line *l, enum cause cause)
+{
+  if (cause == CAUSE_NONE && l->noted == CAUSE_NONE)
+    return;
+  l->noted = (int)cause;
+  atomic_store(&seen_of(l)->cause, (int)cause);
+}
+
+static uint64_t now_us(void)
+{
+  struct timespec t;
+  (void)clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* Look the host up, with the password and the certificates of now. */
+static enum cause find_server(struct line *l)
+{
+  access_free(&l->access);
+  (void)pthread_mutex_lock(&access_lock);
+  int err = access_copy(&l->access, &l->fleet->access[number_of(l)]);
+  (void)pthread_mutex_unlock(&access_lock);
+  atomic_store(&l->looks_up, 1); /* before it asks whether to halt: see stop */
+  if (err == 0 && !halted(l))
+    err = access_look_up(&l->access, l->target);
+  atomic_store(&l->looks_up, 0);
+  return err == 0 ? CAUSE_NONE : CAUSE_NAME;
+}
+
 /* Fetch the server's name key and clock.  If the server has restarted, discard everything taken
  * from the process before. */
 static int learn(struct line *l)
@@ -433,8 +488,10 @@ static int learn(struct line *l)
   const redisReply *r;
   uint8_t key[sizeof l->name_key];
   uint64_t deadline = wire_now() + ANSWER_MS;
-  if (wire_send(&l->own, 1, word, deadline) != 0 || (r = wire_reply(&l->own, deadline)) == NULL ||
-      !is_pair(r, REDIS_REPLY_STRING, REDIS_REPLY_INTEGER) || r->element[0]->len != sizeof key ||
+  if (wire_send(&l->own, 1, word, deadline) != 0 || (r = wire_reply(&l->own, deadline)) == NULL)
+    return -1;
+  l->own.why = cause_of(r, word[0]);
+  if (!is_pair(r, REDIS_REPLY_STRING, REDIS_REPLY_INTEGER) || r->element[0]->len != sizeof key ||
       r->element[1]->integer < 0)
     return -1;
   memcpy(key, r->element[0]->str, sizeof key);
@@ -454,29 +511,62 @@ static int learn(struct line *l)
   return 0;
 }
 
-/* Whether our user on the server may puncture, probed with an id that no tree has.  The first real
- * puncture comes after the handshake, too late to refuse the ticket. */
-static int may_puncture(struct line *l)
+/* Whether our user on the server may use the module's commands, probed with an id that no tree has
+ * and arguments that do nothing.  The first real COMMIT or PUNCT comes after the handshake, too late
+ * to refuse the ticket. */
+static int probe(struct line *l)
 {
+  static const struct {
+    const char *name;
+    int words;
+  } probed[] = {{"PPRF.INFO", 2},   {"PPRF.CREATE", 3},  {"PPRF.ISSUE", 4}, {"PPRF.CLAIM", 4},
+                {"PPRF.COMMIT", 5}, {"PPRF.RELEASE", 5}, {"PPRF.PUNCT", 4}, {"PPRF.RETURN", 5}};
+  enum { PROBED = sizeof probed / sizeof *probed, PUNCT = 6, RETURN = 7 };
+  uint64_t deadline = wire_now() + ANSWER_MS, sent = now_us();
+  enum cause cannot = CAUSE_NONE;
   struct command c;
-  const redisReply *r;
-  uint64_t deadline = wire_now() + ANSWER_MS;
-  begin_puncture(&c, l->target, &(struct leaf){0, 0, 0});
-  return wire_send(&l->own, c.words, c.word, deadline) == 0 &&
-         (r = wire_reply(&l->own, deadline)) != NULL && !reply_is(r, REDIS_REPLY_ERROR, "NOPERM");
+  l->lacks = CAUSE_NONE;
+  for (unsigned i = 0; i < PROBED; i++) {
+    begin(&c, probed[i].name, l->target, 0);
+    add_id(&c, 0);
+    add(&c, "0");
+    add(&c, "0");
+    if (wire_send(&l->own, probed[i].words, c.word, deadline) != 0)
+      return -1;
+  }
+  for (unsigned i = 0; i < PROBED; i++) {
+    const redisReply *r = wire_reply(&l->own, deadline);
+    if (r == NULL)
+      return -1;
+    enum cause cause = reply_is(r, REDIS_REPLY_ERROR, "NOPERM") ||
+                           reply_is(r, REDIS_REPLY_ERROR, "ERR unknown command")
+                         ? cause_of(r, probed[i].name)
+                         : CAUSE_NONE;
+    if (i == RETURN)
+      l->lacks = cause;
+    else if (cannot == CAUSE_NONE && (i != PUNCT || l->fleet->punctures))
+      cannot = cause;
+  }
+  atomic_store(&seen_of(l)->round_trip_us, now_us() - sent);
+  l->own.why = cannot;
+  return cannot == CAUSE_NONE ? 0 : -1;
 }
 
-static int connect_line(struct line *l)
+static enum cause connect_line(struct line *l)
 {
+  enum cause cause = find_server(l);
   uint64_t deadline = wire_now() + CONNECT_MS;
+  if (cause != CAUSE_NONE)
+    return cause;
   l->own.halt = l->fds[HALT_FD];
-  if (wire_open(&l->own, l->target, deadline) != 0)
-    return -1;
+  if (wire_open(&l->own, l->target, &l->access, deadline) != 0)
+    return l->own.why;
   l->own.halt =
     -1; /* what it asks for from now on comes, or ANSWER_MS end: leaves do not get lost */
-  if (learn(l) != 0 || (l->fleet->punctures && !may_puncture(l)) ||
-      wire_open(&l->lane[0].wire, l->target, deadline) != 0)
-    return -1;
+  if (learn(l) != 0 || probe(l) != 0)
+    return l->own.why;
+  if (wire_open(&l->lane[0].wire, l->target, &l->access, deadline) != 0)
+    return l->lane[0].wire.why;
   l->lane[0].due = 0;
   (void)pthread_mutex_lock(&l->lock);
   l->up = 1;
@@ -484,7 +574,7 @@ static int connect_line(struct line *l)
   l->broken = 0;
   (void)pthread_mutex_unlock(&l->lock);
   (void)atomic_fetch_add(&l->fleet->counts->connected, 1);
-  return 0;
+  return CAUSE_NONE;
 }
 
 /* Open as many lanes as callers have wanted at once.  If the server refuses more, keep the existing
@@ -498,7 +588,7 @@ static void widen(struct line *l)
     (void)pthread_mutex_unlock(&l->lock);
     if (next == NULL)
       return;
-    int opened = wire_open(&next->wire, l->target, wire_now() + CONNECT_MS) == 0;
+    int opened = wire_open(&next->wire, l->target, &l->access, wire_now() + CONNECT_MS) == 0;
     next->due = 0;
     (void)pthread_mutex_lock(&l->lock);
     l->lanes += (unsigned)opened;
@@ -543,8 +633,10 @@ static int read_state(struct line *l, struct state *s, uint64_t deadline)
                {"lifetime_left_ms", &s->lifetime_left}};
   const redisReply *r = wire_reply(&l->own, deadline);
   *s = (struct state){0};
-  if (r != NULL && r->type == REDIS_REPLY_ERROR)
+  if (r != NULL && r->type == REDIS_REPLY_ERROR) {
+    l->refused = cause_of(r, "PPRF.INFO");
     return reply_is(r, REDIS_REPLY_ERROR, "NOKEY ") ? 1 : 0;
+  }
   if (r == NULL || r->type != REDIS_REPLY_ARRAY || r->elements % 2 != 0)
     return -1;
   for (size_t at = 0; at < r->elements; at += 2) {
@@ -622,9 +714,11 @@ static int create(struct line *l, unsigned slot, const struct tree *old)
   if (wire_send(&l->own, c.words, c.word, deadline) != 0 ||
       (r = wire_reply(&l->own, deadline)) == NULL)
     return -1;
-  if (r->type == REDIS_REPLY_ERROR)
+  if (r->type == REDIS_REPLY_ERROR) {
+    l->refused = cause_of(r, "PPRF.CREATE");
     return reply_is(r, REDIS_REPLY_ERROR, "EXISTS ") ? 1
                                                      : 0; /* another host was first: look again */
+  }
   if (read_id(r, &l->tree.id) != 0)
     return -1;
   (void)atomic_fetch_add(&l->fleet->counts->dropped, old != NULL);
@@ -664,6 +758,7 @@ static int fetch(struct line *l)
       (r = wire_reply(&l->own, deadline)) == NULL)
     return -1;
   if (r->type == REDIS_REPLY_ERROR) {
+    l->refused = cause_of(r, "PPRF.ISSUE");
     l->tree.id = 0; /* full or expired */
     return 0;
   }
@@ -789,8 +884,11 @@ static void hand_back(struct line *l)
 /* Serve until the connections are unusable: 0, or the process ends: 1. */
 static int serve(struct line *l)
 {
-  while (puncture_late(l) == 0 && fill(l) >= 0) {
+  int filled;
+  while (puncture_late(l) == 0 && (filled = fill(l)) >= 0) {
+    note(l, filled ? l->lacks : l->refused);
     widen(l);
+    atomic_store(&seen_of(l)->connected_at, wire_now());
     struct pollfd p[3 + LANES] = {{.fd = l->fds[HALT_FD], .events = POLLIN},
                                   {.fd = l->own.fd, .events = POLLIN | POLLRDHUP},
                                   {.fd = l->fds[WAKE_FD], .events = POLLIN}};
@@ -818,17 +916,22 @@ static void *tend(void *line)
   unsigned pause = PAUSE_MS_MIN;
   while (!halted(l)) {
     uint64_t since = 0;
-    if (connect_line(l) == 0) {
+    enum cause cause = connect_line(l);
+    if (cause == CAUSE_NONE) {
       since = wire_now();
       if (serve(l))
         hand_back(l);
+    } else if (!halted(l)) {
+      note(l, cause);
     }
+    atomic_store(&seen_of(l)->connected_at, 0);
     disconnect_line(l);
     if (since != 0 && wire_now() - since >= LIVED_MS)
       pause = PAUSE_MS_MIN;
     pause_for(l, pause);
     pause = 2 * pause < PAUSE_MS_MAX ? 2 * pause : PAUSE_MS_MAX;
   }
+  access_free(&l->access);
   return NULL;
 }
 
@@ -847,8 +950,18 @@ static void close_fds(struct fleet *f)
     }
 }
 
-/* With fleets_lock held. */
-static void stop(struct fleet *f)
+static void lock_fleets(void)
+{
+  (void)pthread_mutex_lock(&fleets_lock);
+}
+
+static void unlock_fleets(void)
+{
+  (void)pthread_mutex_unlock(&fleets_lock);
+}
+
+/* With fleets_lock held.  ends: with the process, so that it need not wait for name servers. */
+static void stop(struct fleet *f, int ends)
 {
   if (atomic_load(&f->own->state) != RUNNING)
     return;
@@ -857,7 +970,8 @@ static void stop(struct fleet *f)
     poke(f->fds[i][HALT_FD]);
   for (unsigned i = 0; i < f->servers; i++) {
     struct line *l = &f->own->line[i];
-    (void)pthread_join(l->thread, NULL);
+    if (!ends || !atomic_load(&l->looks_up))
+      (void)pthread_join(l->thread, NULL);
     (void)pthread_mutex_lock(&l->lock);
     OPENSSL_cleanse(l->batch, sizeof l->batch);
     l->known = 0;
@@ -867,12 +981,14 @@ static void stop(struct fleet *f)
 
 static void before_fork(void)
 {
-  (void)pthread_mutex_lock(&fleets_lock);
+  lock_fleets();
+  (void)pthread_mutex_lock(&access_lock);
 }
 
 static void after_fork(void)
 {
-  (void)pthread_mutex_unlock(&fleets_lock);
+  (void)pthread_mutex_unlock(&access_lock);
+  unlock_fleets();
 }
 
 /* Threads, connections, leaves and open tickets belong to the parent. */
@@ -889,10 +1005,10 @@ static void in_child(void)
 /* OpenSSL cleans up at exit, after this: none of our threads may be using it then. */
 static void at_exit(void)
 {
-  before_fork();
+  lock_fleets();
   for (struct fleet *f = fleets; f != NULL; f = f->next)
-    stop(f);
-  after_fork();
+    stop(f, 1);
+  unlock_fleets();
 }
 
 static void watch(void)
@@ -915,7 +1031,8 @@ static int start_line(struct fleet *f, unsigned i)
 {
   struct line *l = &f->own->line[i];
   pthread_condattr_t attr;
-  *l = (struct line){.fleet = f, .target = &f->target[i], .fds = f->fds[i], .want = BATCH_MIN};
+  *l = (struct line){
+    .fleet = f, .target = &f->target[i], .fds = f->fds[i], .noted = -1, .want = BATCH_MIN};
   l->fds[WAKE_FD] = above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   l->fds[HALT_FD] = above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   l->own = (struct wire){
@@ -961,11 +1078,11 @@ static int running(struct fleet *f)
 {
   int state = atomic_load(&f->own->state);
   if (state == IDLE) {
-    before_fork();
+    lock_fleets();
     state = atomic_load(&f->own->state);
     if (state == IDLE && start(f))
       state = RUNNING;
-    after_fork();
+    unlock_fleets();
   }
   return state == RUNNING;
 }
@@ -1067,10 +1184,14 @@ static int claim(struct line *l, uint64_t life, const struct named *n, uint64_t 
     begin(&c, "PPRF.CLAIM", l->target, n->slot);
     add_id(&c, n->id);
     add_number(&c, 1, n->leaf);
+    uint64_t sent = now_us();
     if (is_too_late(l, deadline))
       broken = 0;
-    else if (wire_send(&lane->wire, c.words, c.word, deadline) == 0)
+    else if (wire_send(&lane->wire, c.words, c.word, deadline) == 0) {
       err = read_claim(lane, lease, value, deadline, &broken, &spent);
+      if (!broken)
+        atomic_store(&seen_of(l)->round_trip_us, now_us() - sent);
+    }
     if (err != PPRF_OK)
       OPENSSL_cleanse(value, PPRF_SEED_BYTES);
     give_back(l, lane, broken);
@@ -1234,7 +1355,7 @@ static int open_at(struct fleet *f, unsigned i, const uint8_t name[NAME_BYTES], 
   struct line *l = &f->own->line[i];
   uint8_t key[16];
   struct named n;
-  uint64_t lease;
+  uint64_t lease = 0;
   (void)pthread_mutex_lock(&l->lock);
   int known = l->known;
   int64_t ahead = l->ahead;
@@ -1416,33 +1537,35 @@ static void fleet_adopt(void *keys)
 
 static void fleet_close(void *keys)
 {
-  before_fork();
-  stop(keys);
-  after_fork();
+  lock_fleets();
+  stop(keys, 0);
+  unlock_fleets();
 }
 
 static void fleet_free(void *keys)
 {
   struct fleet *f = keys;
-  before_fork();
+  lock_fleets();
   for (struct fleet **at = &fleets; *at != NULL; at = &(*at)->next)
     if (*at == f) {
       *at = f->next;
       break;
     }
   if (f->own != NULL) {
-    stop(f);
+    stop(f, 0);
     close_fds(f);
     OPENSSL_cleanse(f->own, sizeof *f->own);
     (void)munmap(f->own, sizeof *f->own);
   }
-  after_fork();
+  unlock_fleets();
   if (f->counts != NULL)
     (void)munmap(f->counts, sizeof *f->counts);
   if (f->spent != NULL)
     (void)munmap(f->spent, sizeof *f->spent);
-  for (unsigned i = 0; i < f->servers; i++)
+  for (unsigned i = 0; i < f->servers; i++) {
     target_free(&f->target[i]);
+    access_free(&f->access[i]);
+  }
   free(f);
 }
 
@@ -1477,7 +1600,7 @@ static int new_fleet(struct fleet *f, const char *const *server, size_t servers)
       f->fds[i][k] = -1;
     if (target_parse(&f->target[i], server[i]) != NULL)
       return PPRF_TLS_ERR_OPTION;
-    if (target_load(&f->target[i]) != 0)
+    if (access_read(&f->access[i], &f->target[i]) != 0)
       return PPRF_TLS_ERR_BACKEND;
   }
   f->counts = map(sizeof *f->counts, MAP_SHARED);
@@ -1527,12 +1650,92 @@ int pprf_tickets_new_fleet(pprf_tickets **tickets, const struct pprf_tickets_opt
   f->batch = o->depth >= 17 ? BATCH : o->depth <= 12 ? BATCH_MIN : 1u << (o->depth - 8);
   f->lifetime_ms = (uint64_t)o->lifetime * 1000;
   f->issue_ms = f->lifetime_ms / 4 > ISSUE_MS_MIN ? f->lifetime_ms / 4 : ISSUE_MS_MIN;
-  before_fork();
+  lock_fleets();
   f->next = fleets;
   fleets = f;
-  after_fork();
+  unlock_fleets();
   made->backend = &fleet_backend;
   made->keys = f;
   *tickets = made;
   return PPRF_OK;
+}
+
+static struct fleet *fleet_of(const pprf_tickets *tickets)
+{
+  return tickets != NULL && tickets->backend == &fleet_backend ? tickets->keys : NULL;
+}
+
+int pprf_tickets_renew(pprf_tickets *tickets)
+{
+  struct access renewed[PPRF_FLEET_SERVERS_MAX] = {{0}};
+  struct fleet *f = fleet_of(tickets);
+  int err = PPRF_OK;
+  if (tickets == NULL)
+    return PPRF_ERR_NULL;
+  if (f == NULL)
+    return PPRF_OK;
+  for (unsigned i = 0; i < f->servers && err == PPRF_OK; i++)
+    err = access_read(&renewed[i], &f->target[i]) == 0 ? PPRF_OK : PPRF_TLS_ERR_BACKEND;
+  (void)pthread_mutex_lock(&access_lock);
+  for (unsigned i = 0; i < f->servers && err == PPRF_OK; i++) {
+    struct access old = f->access[i];
+    f->access[i] = renewed[i];
+    renewed[i] = old;
+  }
+  (void)pthread_mutex_unlock(&access_lock);
+  for (unsigned i = 0; i < f->servers; i++)
+    access_free(&renewed[i]);
+  return err;
+}
+
+static void write_place(const struct target *t, char out[PPRF_FLEET_PLACE_MAX])
+{
+  const size_t bytes = PPRF_FLEET_PLACE_MAX;
+  if (t->host == NULL)
+    (void)snprintf(out, bytes, "unix://%s?name=%s", t->path, t->name);
+  else
+    (void)snprintf(out, bytes, strchr(t->host, ':') != NULL ? "%s://[%s]:%s/%s" : "%s://%s:%s/%s",
+                   t->tls ? "valkeys" : "valkey", t->host, t->port, t->name);
+  for (char *c = out; *c != '\0'; c++)
+    if (*c <= ' ' || *c > '~' || *c == '"' || *c == '\\')
+      *c = '?'; /* it goes into logs and JSON */
+}
+
+int pprf_tickets_server(pprf_tickets *tickets, unsigned server, struct pprf_tickets_server *out)
+{
+  struct fleet *f = fleet_of(tickets);
+  if (tickets == NULL || out == NULL)
+    return PPRF_ERR_NULL;
+  if (out->size < sizeof *out)
+    return PPRF_TLS_ERR_OPTION;
+  size_t size = out->size;
+  memset(out, 0, size);
+  out->size = size;
+  if (f == NULL || server >= f->servers)
+    return PPRF_ERR_RANGE;
+  struct seen *s = &f->counts->server[server];
+  uint64_t at = atomic_load(&s->connected_at);
+  int cause = atomic_load(&s->cause);
+  out->up = at != 0 && wire_now() - at < 3 * TICK_MS;
+  out->round_trip_us = atomic_load(&s->round_trip_us);
+  out->failure = cause != CAUSE_NONE ? cause_text((enum cause)cause) : NULL;
+  write_place(&f->target[server], out->place);
+  return PPRF_OK;
+}
+
+unsigned pprf_tickets_failure(pprf_tickets *tickets, char *line, size_t bytes)
+{
+  struct fleet *f = fleet_of(tickets);
+  for (unsigned i = 0; f != NULL && line != NULL && i < f->servers; i++) {
+    struct seen *s = &f->counts->server[i];
+    int cause = atomic_load(&s->cause);
+    if (atomic_load(&s->told) == cause || atomic_exchange(&s->told, cause) == cause ||
+        cause == CAUSE_NONE)
+      continue;
+    char place[PPRF_FLEET_PLACE_MAX];
+    write_place(&f->target[i], place);
+    int n = snprintf(line, bytes, "server %u, %s: %s", i + 1, place, cause_text((enum cause)cause));
+    return n > 0 ? (unsigned)n : 0;
+  }
+  return 0;
 }

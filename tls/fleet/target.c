@@ -187,69 +187,98 @@ const char *target_parse(struct target *t, const char *url)
   return wrong;
 }
 
-static int read_password(struct target *t)
+static char *read_password(const char *file)
 {
-  char line[WORD_MAX + 2];
-  FILE *f = fopen(t->passfile, "re");
+  char line[WORD_MAX + 2], *password = NULL;
+  FILE *f = fopen(file, "re");
   if (f == NULL)
-    return -1;
+    return NULL;
   setvbuf(f, NULL, _IONBF, 0); /* unbuffered: leave no copy of the password */
   int good = fgets(line, sizeof line, f) != NULL;
   (void)fclose(f);
   if (good) {
     line[strcspn(line, "\r\n")] = '\0';
-    good = *line != '\0' && strlen(line) <= WORD_MAX;
-    t->read_password = good ? strdup(line) : NULL;
-    t->password = t->read_password;
+    password = *line != '\0' && strlen(line) <= WORD_MAX ? strdup(line) : NULL;
   }
   OPENSSL_cleanse(line, sizeof line);
-  return good && t->password != NULL ? 0 : -1;
+  return password;
 }
 
 /* The server's certificate must be for its host name or its address. */
-static int load_tls(struct target *t)
+static int set_certificates(SSL_CTX *ctx, const struct target *t)
 {
-  t->ctx = SSL_CTX_new(TLS_client_method());
-  if (t->ctx == NULL || SSL_CTX_set_min_proto_version(t->ctx, TLS1_2_VERSION) != 1)
+  if (ctx == NULL || SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) != 1)
     return -1;
-  SSL_CTX_set_verify(t->ctx, SSL_VERIFY_PEER, NULL);
-  (void)SSL_CTX_set_session_cache_mode(t->ctx, SSL_SESS_CACHE_OFF);
-  (void)SSL_CTX_set_mode(t->ctx,
-                         SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-  X509_VERIFY_PARAM *verify = SSL_CTX_get0_param(t->ctx);
+  SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
+  (void)SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+  (void)SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  X509_VERIFY_PARAM *verify = SSL_CTX_get0_param(ctx);
   if (X509_VERIFY_PARAM_set1_ip_asc(verify, t->host) != 1 &&
       X509_VERIFY_PARAM_set1_host(verify, t->host, 0) != 1)
     return -1;
-  if ((t->ca != NULL ? SSL_CTX_load_verify_file(t->ctx, t->ca)
-                     : SSL_CTX_set_default_verify_paths(t->ctx)) != 1)
+  if ((t->ca != NULL ? SSL_CTX_load_verify_file(ctx, t->ca)
+                     : SSL_CTX_set_default_verify_paths(ctx)) != 1)
     return -1;
-  return t->cert == NULL || (SSL_CTX_use_certificate_chain_file(t->ctx, t->cert) == 1 &&
-                             SSL_CTX_use_PrivateKey_file(t->ctx, t->key, SSL_FILETYPE_PEM) == 1 &&
-                             SSL_CTX_check_private_key(t->ctx) == 1)
+  return t->cert == NULL || (SSL_CTX_use_certificate_chain_file(ctx, t->cert) == 1 &&
+                             SSL_CTX_use_PrivateKey_file(ctx, t->key, SSL_FILETYPE_PEM) == 1 &&
+                             SSL_CTX_check_private_key(ctx) == 1)
            ? 0
            : -1;
 }
 
-int target_load(struct target *t)
-{
-  struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
-  if (t->passfile != NULL && read_password(t) != 0)
-    return -1;
-  if (t->host != NULL && getaddrinfo(t->host, t->port, &hints, &t->addresses) != 0)
-    return -1;
-  return t->tls ? load_tls(t) : 0;
-}
-
 void target_free(struct target *t)
 {
-  if (t->addresses != NULL)
-    freeaddrinfo(t->addresses);
-  SSL_CTX_free(t->ctx);
-  if (t->read_password != NULL)
-    OPENSSL_cleanse(t->read_password, strlen(t->read_password));
-  free(t->read_password);
   if (t->text != NULL)
     OPENSSL_cleanse(t->text, t->bytes);
   free(t->text);
   *t = (struct target){0};
+}
+
+/* ---- access ---- */
+
+int access_read(struct access *a, const struct target *t)
+{
+  *a = (struct access){0};
+  if (t->passfile != NULL)
+    a->password = read_password(t->passfile);
+  else if (t->password != NULL)
+    a->password = strdup(t->password);
+  int good = a->password != NULL || (t->passfile == NULL && t->password == NULL);
+  if (good && t->tls) {
+    a->ctx = SSL_CTX_new(TLS_client_method());
+    good = set_certificates(a->ctx, t) == 0;
+  }
+  if (!good)
+    access_free(a);
+  return good ? 0 : -1;
+}
+
+int access_copy(struct access *to, const struct access *from)
+{
+  *to = (struct access){0};
+  if (from->password != NULL && (to->password = strdup(from->password)) == NULL)
+    return -1;
+  if (from->ctx != NULL && SSL_CTX_up_ref(from->ctx) == 1)
+    to->ctx = from->ctx;
+  if (to->ctx == from->ctx)
+    return 0;
+  access_free(to);
+  return -1;
+}
+
+int access_look_up(struct access *a, const struct target *t)
+{
+  struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
+  return t->host == NULL || getaddrinfo(t->host, t->port, &hints, &a->addresses) == 0 ? 0 : -1;
+}
+
+void access_free(struct access *a)
+{
+  if (a->addresses != NULL)
+    freeaddrinfo(a->addresses);
+  SSL_CTX_free(a->ctx);
+  if (a->password != NULL)
+    OPENSSL_cleanse(a->password, strlen(a->password));
+  free(a->password);
+  *a = (struct access){0};
 }

@@ -15,17 +15,29 @@ struct target {
   unsigned timeout; /* ms */
   unsigned budget;  /* percent */
   int tls;
-  char *read_password; /* passfile's */
-  struct addrinfo *addresses;
-  SSL_CTX *ctx;
+};
+
+/** What a connection needs beside the URL. */
+struct access {
+  char *password;             /* NULL: none */
+  SSL_CTX *ctx;               /* NULL: no TLS */
+  struct addrinfo *addresses; /* NULL: not looked up, or a Unix socket */
 };
 
 /** Parse a URL.  Returns NULL, or what is wrong with it; the caller frees *t in either case. */
 const char *target_parse(struct target *t, const char *url);
 
-/** Look up its host and read its files.  Returns 0 or -1. */
-int target_load(struct target *t);
-
 void target_free(struct target *t);
+
+/** Read the target's files: its password and certificates.  Returns 0, or -1 and nothing. */
+int access_read(struct access *a, const struct target *t);
+
+/** Copy the password and share the certificates.  Returns 0, or -1 and nothing. */
+int access_copy(struct access *to, const struct access *from);
+
+/** Look up the target's host.  Returns 0 or -1. */
+int access_look_up(struct access *a, const struct target *t);
+
+void access_free(struct access *a);
 
 #endif

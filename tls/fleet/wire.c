@@ -96,8 +96,9 @@ static void prepare(void)
 }
 
 /* Wait until the socket is ready.  Returns 0, or -1 at the deadline or on halt. */
-static int await(const struct wire *w, short events, uint64_t deadline)
+static int await(struct wire *w, short events, uint64_t deadline)
 {
+  w->why = CAUSE_SILENT;
   for (;;) {
     uint64_t now = wire_now();
     struct pollfd p[] = {{.fd = w->fd, .events = events}, {.fd = w->halt, .events = POLLIN}};
@@ -122,6 +123,14 @@ static short wanted(const struct wire *w, short events)
   return want == SSL_READING ? POLLIN : want == SSL_WRITING ? POLLOUT : 0;
 }
 
+/* Why the connection has ended. */
+static enum cause ending(const struct wire *w)
+{
+  return w->ssl != NULL && ERR_GET_REASON(ERR_peek_last_error()) >= SSL_AD_REASON_OFFSET
+           ? CAUSE_ALERT
+           : CAUSE_ENDED;
+}
+
 /* Feed the available bytes to the reader.  Returns their number; 0: none yet; -1: the connection
  * ended. */
 static int receive(struct wire *w, short *events)
@@ -130,6 +139,7 @@ static int receive(struct wire *w, short *events)
   long n =
     w->ssl != NULL ? SSL_read(w->ssl, bytes, sizeof bytes) : recv(w->fd, bytes, sizeof bytes, 0);
   *events = n < 0 || w->ssl != NULL ? wanted(w, POLLIN) : 0;
+  w->why = n > 0 ? CAUSE_ANSWER : ending(w);
   if (n > 0)
     return redisReaderFeed(w->reader, bytes, (size_t)n) == REDIS_OK ? (int)n : -1;
   return *events != 0 ? 0 : -1;
@@ -145,6 +155,7 @@ static int send_all(struct wire *w, const char *in, size_t n, uint64_t deadline)
       continue;
     }
     short events = wanted(w, POLLOUT);
+    w->why = ending(w);
     if (events == 0 || await(w, events, deadline) != 0)
       return -1;
   }
@@ -172,12 +183,14 @@ static const redisReply *next_reply(struct wire *w, uint64_t deadline)
   size_t bytes = 0;
   freeReplyObject(w->reply);
   w->reply = NULL;
+  w->why = CAUSE_ANSWER;
   while (redisReaderGetReply(w->reader, &reply) == REDIS_OK && reply == NULL) {
     short events;
     int n = bytes <= REPLY_BYTES_MAX ? receive(w, &events) : -1;
     if (n < 0 || (n == 0 && await(w, events, deadline) != 0))
       return NULL;
     bytes += (size_t)n;
+    w->why = CAUSE_ANSWER;
   }
   return w->reply = reply;
 }
@@ -223,19 +236,34 @@ static void close_socket(struct wire *w)
   w->fd = -1;
 }
 
+static enum cause cause_of_errno(int err)
+{
+  return err == ENOENT         ? CAUSE_NO_SOCKET
+         : err == EACCES       ? CAUSE_SOCKET_RIGHT
+         : err == ECONNREFUSED ? CAUSE_CLOSED
+         : err == ETIMEDOUT    ? CAUSE_SILENT
+                               : CAUSE_UNREACHABLE;
+}
+
 /* On failure everything but the socket is kept, so that the next address can be tried. */
 static int connect_to(struct wire *w, int family, const void *address, socklen_t n,
                       uint64_t deadline)
 {
   int err = 0, on = 1;
   socklen_t bytes = sizeof err;
+  w->why = CAUSE_UNREACHABLE;
   w->fd = above_standard(socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   *w->noted = w->fd;
   if (w->fd < 0)
     return -1;
-  if (connect(w->fd, address, n) != 0 &&
-      ((errno != EINPROGRESS && errno != EAGAIN) || await(w, POLLOUT, deadline) != 0 ||
-       getsockopt(w->fd, SOL_SOCKET, SO_ERROR, &err, &bytes) != 0 || err != 0)) {
+  if (connect(w->fd, address, n) != 0)
+    err = errno;
+  if (err == EINPROGRESS || err == EAGAIN)
+    err = await(w, POLLOUT, deadline) != 0                             ? ETIMEDOUT
+          : getsockopt(w->fd, SOL_SOCKET, SO_ERROR, &err, &bytes) != 0 ? errno
+                                                                       : err;
+  if (err != 0) {
+    w->why = cause_of_errno(err);
     close_socket(w);
     return -1;
   }
@@ -244,7 +272,8 @@ static int connect_to(struct wire *w, int family, const void *address, socklen_t
   return 0;
 }
 
-static int connect_any(struct wire *w, const struct target *t, uint64_t deadline)
+static int connect_any(struct wire *w, const struct target *t, const struct addrinfo *addresses,
+                       uint64_t deadline)
 {
   if (t->host == NULL) {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
@@ -252,10 +281,10 @@ static int connect_any(struct wire *w, const struct target *t, uint64_t deadline
     return connect_to(w, AF_UNIX, &a, sizeof a, deadline);
   }
   uint64_t left = 0;
-  for (const struct addrinfo *a = t->addresses; a != NULL; a = a->ai_next)
+  for (const struct addrinfo *a = addresses; a != NULL; a = a->ai_next)
     left++;
   /* a silent address must not use up the time of the next ones */
-  for (const struct addrinfo *a = t->addresses; a != NULL; a = a->ai_next, left--) {
+  for (const struct addrinfo *a = addresses; a != NULL; a = a->ai_next, left--) {
     uint64_t now = wire_now(), share = now < deadline ? (deadline - now) / left : 0;
     if (connect_to(w, a->ai_family, a->ai_addr, a->ai_addrlen, now + share) == 0)
       return 0;
@@ -263,10 +292,10 @@ static int connect_any(struct wire *w, const struct target *t, uint64_t deadline
   return -1;
 }
 
-static int handshake(struct wire *w, const struct target *t, uint64_t deadline)
+static int handshake(struct wire *w, const struct target *t, SSL_CTX *ctx, uint64_t deadline)
 {
   BIO *bio = BIO_new(method);
-  w->ssl = SSL_new(t->ctx);
+  w->ssl = SSL_new(ctx);
   if (bio == NULL || w->ssl == NULL) {
     BIO_free(bio);
     return -1;
@@ -279,19 +308,26 @@ static int handshake(struct wire *w, const struct target *t, uint64_t deadline)
     if (SSL_connect(w->ssl) == 1)
       return 0;
     short events = wanted(w, POLLIN);
-    if (events == 0 || await(w, events, deadline) != 0)
-      return -1;
+    if (events != 0 && await(w, events, deadline) == 0)
+      continue;
+    w->why = SSL_get_verify_result(w->ssl) != X509_V_OK ? CAUSE_CERTIFICATE
+             : ending(w) == CAUSE_ALERT                 ? CAUSE_ALERT
+                                                        : CAUSE_NO_TLS;
+    return -1;
   }
 }
 
-static int log_in(struct wire *w, const struct target *t, uint64_t deadline)
+static int log_in(struct wire *w, const struct target *t, const char *password, uint64_t deadline)
 {
-  const char *word[] = {"AUTH", t->user, t->password}, *anyone[] = {"AUTH", t->password};
-  if (t->password == NULL)
+  const char *word[] = {"AUTH", t->user, password}, *anyone[] = {"AUTH", password};
+  if (password == NULL)
     return 0;
   int err = t->user != NULL ? send_command(w, 3, word, NULL, deadline)
                             : send_command(w, 2, anyone, NULL, deadline);
-  return err == 0 && reply_is(next_reply(w, deadline), REDIS_REPLY_STATUS, "OK") ? 0 : -1;
+  if (err != 0 || next_reply(w, deadline) == NULL)
+    return -1;
+  w->why = cause_of(w->reply, "AUTH");
+  return reply_is(w->reply, REDIS_REPLY_STATUS, "OK") ? 0 : -1;
 }
 
 static int hello(struct wire *w, uint64_t deadline)
@@ -306,6 +342,8 @@ static int hello(struct wire *w, uint64_t deadline)
     const redisReply *r =
       send_command(w, 2, word, length, deadline) == 0 ? next_reply(w, deadline) : NULL;
     good = r != NULL && r->type == REDIS_REPLY_STRING && r->len == CHAIN_KEY_BYTES;
+    if (r != NULL)
+      w->why = cause_of(r, "PPRF.HELLO");
     if (good) {
       const uint8_t *server = (const uint8_t *)r->str;
       good = chain_agree(own, server, client, server, w->chain) == 0;
@@ -328,16 +366,16 @@ int wire_use(struct wire *w, int fd)
   return 0;
 }
 
-int wire_open(struct wire *w, const struct target *t, uint64_t deadline)
+int wire_open(struct wire *w, const struct target *t, const struct access *a, uint64_t deadline)
 {
   if (wire_use(w, -1) != 0)
     return -1;
   (void)ERR_set_mark();
-  int err = connect_any(w, t, deadline);
+  int err = connect_any(w, t, a->addresses, deadline);
   if (err == 0 && t->tls)
-    err = handshake(w, t, deadline);
+    err = handshake(w, t, a->ctx, deadline);
   if (err == 0)
-    err = log_in(w, t, deadline);
+    err = log_in(w, t, a->password, deadline);
   if (err == 0)
     err = hello(w, deadline);
   if (err != 0)

@@ -12,6 +12,7 @@
 #include <hiredis/hiredis.h>
 #include <stdint.h>
 
+#include "cause.h"
 #include "target.h"
 
 struct wire {
@@ -22,13 +23,14 @@ struct wire {
   uint8_t *chain; /* key of the masks, CHAIN_KEY_BYTES */
   redisReader *reader;
   redisReply *reply; /* the last */
+  enum cause why;    /* the last function that failed did so */
 };
 
 /** Monotonic milliseconds, for deadlines. */
 uint64_t wire_now(void);
 
 /** Connect, authenticate both sides, and agree on the masks.  Returns 0 or -1. */
-int wire_open(struct wire *w, const struct target *t, uint64_t deadline);
+int wire_open(struct wire *w, const struct target *t, const struct access *a, uint64_t deadline);
 /** Use a connected socket.  On -1 the caller keeps it. */
 int wire_use(struct wire *w, int fd);
 void wire_close(struct wire *w);

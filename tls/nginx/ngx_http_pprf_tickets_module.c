@@ -182,7 +182,8 @@ static ngx_int_t hand_over(ngx_conf_t *cf, const struct state *state)
   return NGX_OK;
 }
 
-/* The state for a cycle: that of the previous cycle if the options are the same. */
+/* The state for a cycle: that of the previous cycle if the options are the same; its servers'
+ * passwords and certificates are read again. */
 static struct state *state_for(ngx_conf_t *cf, const main_conf_t *conf)
 {
   struct pprf_tickets_options options = options_of(conf);
@@ -198,6 +199,12 @@ static struct state *state_for(ngx_conf_t *cf, const main_conf_t *conf)
     state = state->next;
   if (state != NULL) {
     ngx_free(servers);
+    int err = pprf_tickets_renew(state->tickets);
+    if (err != PPRF_OK) {
+      ngx_log_error(NGX_LOG_EMERG, cf->log, 0, "\"pprf_tickets_backend\": %s",
+                    pprf_tls_strerror(err));
+      return NULL;
+    }
   } else {
     state = ngx_alloc(sizeof *state, cf->log);
     if (state == NULL) {
@@ -382,8 +389,14 @@ static void watch(ngx_log_t *log, const struct state *state)
   if (s.kept > 0 && kept == 0)
     ngx_log_error(NGX_LOG_WARN, log, 0, "pprf_tickets: " NOT_FOUND);
   kept = s.kept;
+  char failure[512];
+  while (pprf_tickets_failure(state->tickets, failure, sizeof failure))
+    ngx_log_error(NGX_LOG_WARN, log, 0, "pprf_tickets: %s", failure);
   static uint64_t unanswered, not_issued;
-  if (*state->servers != '\0' && (s.unanswered > unanswered || s.not_issued > not_issued)) {
+  static time_t summed;
+  if (*state->servers != '\0' && ngx_time() - summed >= INTERVAL &&
+      (s.unanswered > unanswered || s.not_issued > not_issued)) {
+    summed = ngx_time();
     ngx_log_error(
       NGX_LOG_WARN, log, 0,
       "pprf_tickets: the servers did not answer about %uL tickets and gave no leaves for %uL",
@@ -402,6 +415,8 @@ static void expire(ngx_event_t *event)
     watch(event->log, state);
   unsigned lifetime = state->options.lifetime != 0 ? state->options.lifetime : 7200;
   ngx_msec_t seconds = lifetime / 32 > INTERVAL ? INTERVAL : lifetime / 32;
+  if (*state->servers != '\0')
+    seconds = 1; /* failures of servers go to the log soon */
   ngx_add_timer(event, seconds > 0 ? seconds * 1000 : 1000);
 }
 
@@ -573,7 +588,7 @@ static u_char *write_field(u_char *at, enum format format, size_t i, uint64_t va
 {
   const struct field *f = &fields[i];
   if (i == WIPING && format != PROMETHEUS)
-    return ngx_sprintf(at, format == PLAIN ? "%s %s\n" : ", \"%s\": \"%s\"}\n", f->name,
+    return ngx_sprintf(at, format == PLAIN ? "%s %s\n" : ", \"%s\": \"%s\"", f->name,
                        levels[value]);
   if (format == PLAIN)
     return ngx_sprintf(at, "%s %uL\n", f->name, value);
@@ -585,6 +600,66 @@ static u_char *write_field(u_char *at, enum format format, size_t i, uint64_t va
                      "pprf_tickets_%s%s %uL\n",
                      f->name, suffix, f->help, f->name, suffix, f->counts ? "counter" : "gauge",
                      f->name, suffix, value);
+}
+
+#define SERVER_MAX_BYTES 2048 /* of one server, in the longest format */
+
+static u_char *write_server(u_char *at, enum format format, ngx_uint_t i,
+                            const struct pprf_tickets_server *s)
+{
+  const char *failure = s->failure != NULL ? s->failure : "";
+  if (format == JSON)
+    return ngx_sprintf(at,
+                       "%s{\"server\": \"%s\", \"up\": %uL, \"round_trip_us\": %uL, "
+                       "\"failure\": \"%s\"}",
+                       i == 1 ? ", \"servers\": [" : ", ", s->place, s->up, s->round_trip_us,
+                       failure);
+  return ngx_sprintf(at,
+                     "server_%ui %s\nserver_%ui_up %uL\nserver_%ui_round_trip_us %uL\n"
+                     "server_%ui_failure %s\n",
+                     i, s->place, i, s->up, i, s->round_trip_us, i,
+                     *failure != '\0' ? failure : "none");
+}
+
+/* A metric's lines follow each other. */
+static u_char *write_server_metrics(u_char *at, const struct pprf_tickets_server *s, unsigned n)
+{
+  if (n > 0)
+    at = ngx_sprintf(at, "# HELP pprf_tickets_server_up 1: a process of this host is connected\n"
+                         "# TYPE pprf_tickets_server_up gauge\n");
+  for (unsigned i = 0; i < n; i++)
+    at = ngx_sprintf(at, "pprf_tickets_server_up{server=\"%s\"} %uL\n", s[i].place, s[i].up);
+  if (n > 0)
+    at = ngx_sprintf(at, "# HELP pprf_tickets_server_round_trip_seconds of the last claim\n"
+                         "# TYPE pprf_tickets_server_round_trip_seconds gauge\n");
+  for (unsigned i = 0; i < n; i++)
+    at = ngx_sprintf(at, "pprf_tickets_server_round_trip_seconds{server=\"%s\"} %uL.%06uL\n",
+                     s[i].place, s[i].round_trip_us / 1000000, s[i].round_trip_us % 1000000);
+  if (n > 0)
+    at = ngx_sprintf(at, "# HELP pprf_tickets_server_failure why it cannot be used\n"
+                         "# TYPE pprf_tickets_server_failure gauge\n");
+  for (unsigned i = 0; i < n; i++)
+    if (s[i].failure != NULL)
+      at = ngx_sprintf(at, "pprf_tickets_server_failure{server=\"%s\",failure=\"%s\"} 1\n",
+                       s[i].place, s[i].failure);
+  return at;
+}
+
+/* The servers of pprf_tickets_backend, if there are any, and the end. */
+static u_char *write_servers(u_char *at, enum format format, const struct state *state)
+{
+  struct pprf_tickets_server s[PPRF_FLEET_SERVERS_MAX];
+  unsigned n = 0;
+  for (; n < PPRF_FLEET_SERVERS_MAX; n++) {
+    s[n].size = sizeof s[n];
+    if (pprf_tickets_server(state->tickets, n, &s[n]) != PPRF_OK)
+      break;
+  }
+  if (format == PROMETHEUS)
+    return write_server_metrics(at, s, n);
+  for (unsigned i = 0; i < n; i++)
+    at = write_server(at, format, i + 1, &s[i]);
+  return format == JSON ? ngx_sprintf(at, n > 0 ? "]}\n" : "}\n") : at;
 }
 
 static ngx_int_t show_status(ngx_http_request_t *r)
@@ -601,11 +676,13 @@ static ngx_int_t show_status(ngx_http_request_t *r)
     return rc;
   if (ask(state_of(r), &shown) != NGX_OK)
     return NGX_HTTP_NOT_FOUND;
-  ngx_buf_t *b = ngx_create_temp_buf(r->pool, FIELDS * LINE_MAX_BYTES);
+  ngx_buf_t *b = ngx_create_temp_buf(r->pool, FIELDS * LINE_MAX_BYTES +
+                                                PPRF_FLEET_SERVERS_MAX * SERVER_MAX_BYTES);
   if (b == NULL)
     return NGX_HTTP_INTERNAL_SERVER_ERROR;
   for (size_t i = 0; i < FIELDS; i++)
     b->last = write_field(b->last, (enum format)conf->format, i, value_of(&shown, i));
+  b->last = write_servers(b->last, (enum format)conf->format, state_of(r));
   b->last_buf = r == r->main;
   b->last_in_chain = 1;
   r->headers_out.status = NGX_HTTP_OK;

@@ -297,10 +297,19 @@ PPRF_API SSL_CTX *SSL_CTX_new_ex(OSSL_LIB_CTX *libctx, const char *propq, const 
   return real_SSL_CTX_new_ex(libctx, propq, method);
 }
 
+/* Failures of the servers of PPRF_TICKETS_BACKEND that no process has told yet. */
+static void tell_failures(void)
+{
+  char line[512];
+  while (tickets != NULL && pprf_tickets_failure(tickets, line, sizeof line))
+    say("PPRF_TICKETS_BACKEND", line);
+}
+
 PPRF_API SSL *SSL_new(SSL_CTX *ctx)
 {
   need_real();
   prepare(ctx);
+  tell_failures();
   return real_SSL_new(ctx);
 }
 

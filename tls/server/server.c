@@ -337,6 +337,9 @@ static void serve(SSL_CTX *ctx, int fd, const struct arguments *a, pprf_tickets 
   close(fd);
   if (a->stats && tickets != NULL)
     print_stats(tickets);
+  char failure[512];
+  while (tickets != NULL && pprf_tickets_failure(tickets, failure, sizeof failure))
+    fprintf(stderr, "pprf-tls-server: %s\n", failure);
   fflush(stdout);
 }
 

@@ -117,9 +117,10 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
   must(listen(port[1], 1) == 0 && pipe(halt) == 0 &&
          pthread_create(&server, NULL, refuse, &port[1]) == 0,
        "a server");
-  struct target t = {.host = "two", .addresses = address};
+  struct target t = {.host = "two"};
+  struct access a = {.addresses = address};
   struct wire w = {.fd = -1, .noted = &noted, .halt = halt[0], .chain = chain};
-  must(wire_open(&w, &t, wire_now() + 60000) != 0 && w.fd == -1 && noted == -1,
+  must(wire_open(&w, &t, &a, wire_now() + 60000) != 0 && w.fd == -1 && noted == -1,
        "a server that refuses");
   (void)pthread_join(server, NULL);
   for (unsigned i = 0; i < 2; i++) {

@@ -545,7 +545,7 @@ const char *pprf_tls_strerror(int err)
   case PPRF_TLS_ERR_LATE:
     return "OpenSSL has allocated memory already";
   case PPRF_TLS_ERR_BACKEND:
-    return "the tickets' server gives no answer, or its address or certificate is wrong";
+    return "the tickets' server gives no answer, or its password file or certificate cannot be used";
   case PPRF_TLS_ERR_FD:
     return "the descriptor is not of tickets, or is of another version's";
   default:
