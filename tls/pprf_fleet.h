@@ -80,6 +80,11 @@ struct pprf_tickets_server {
   size_t size;                      /**< sizeof(struct pprf_tickets_server) */
   uint64_t up;                      /**< 1: a process is connected */
   uint64_t round_trip_us;           /**< of the last claim, or of a connection's first commands */
+  uint64_t trees;                   /**< that live, of 16 at most; as all that follows, seen within the
+                                         last ten seconds in which a process was connected */
+  uint64_t leaves_left;             /**< that can be issued before the oldest tree gives way */
+  uint64_t seconds_left;            /**< for which they last at the rate of all hosts in the last
+                                         minute; UINT64_MAX: for ever, or it is not known yet */
   const char *failure;              /**< why it cannot be used, or not fully; NULL: it can */
   char place[PPRF_FLEET_PLACE_MAX]; /**< its URL, without user, password and options */
 };

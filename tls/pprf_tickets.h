@@ -98,6 +98,8 @@ struct pprf_tickets_stats {
                                  they were used; refused counts these too */
   uint64_t over_budget;     /**< tickets refused without asking a server, because the thread had waited
                                  for servers for too much of its last second */
+  uint64_t current;         /**< leaves of the current key that are issued, of 2^depth */
+  uint64_t imported;        /**< programs that took this state over (pprf_tickets_import) */
 };
 
 /** Make the tickets' state.
@@ -256,6 +258,15 @@ PPRF_API int pprf_tickets_revoke(pprf_tickets *tickets);
  * @retval PPRF_TLS_ERR_OPTION stats->size is less than that of the first version.
  * @retval PPRF_ERR_NULL       a pointer is NULL. */
 PPRF_API int pprf_tickets_stats(pprf_tickets *tickets, struct pprf_tickets_stats *stats);
+
+/** How much of the secret memory that this process has touched is locked in RAM.  What is not locked, because
+ * RLIMIT_MEMLOCK is too low, may be written to swap space.  Reads /proc/self/smaps, which takes
+ * milliseconds.
+ * @param[out] locked, not_locked bytes; 0 on error.
+ * @retval PPRF_OK        done.
+ * @retval PPRF_ERR_NOMEM /proc cannot be read.
+ * @retval PPRF_ERR_NULL  a pointer is NULL. */
+PPRF_API int pprf_tickets_locked(pprf_tickets *tickets, uint64_t *locked, uint64_t *not_locked);
 
 /** Let pprf_tickets_free wipe the state in this process instead of the one that made it: for
  * servers that make it before they fork into a daemon, and for exported tickets that no other

@@ -15,6 +15,7 @@
  *   open-together N  seals N tickets; N concurrent threads open and redeem one each: how many could
  *   open-in-child T  a new child opens it
  *   server N       of the N-th server: up, microseconds of a round trip, its place and failure
+ *   left N         its trees, leaves and seconds that are left
  *   failure        the next failure for a log
  *   renew          reads the files again
  * HOST_STILL: this process's clock (CLOCK_BOOTTIME) stands still, except for the command clock.
@@ -265,6 +266,14 @@ static void say_server(unsigned number)
            s.place, s.failure != NULL ? s.failure : "");
 }
 
+static void say_left(unsigned number)
+{
+  struct pprf_tickets_server s = {.size = sizeof s};
+  (void)pprf_tickets_server(tickets, number, &s);
+  printf("%llu %llu %llu\n", (unsigned long long)s.trees, (unsigned long long)s.leaves_left,
+         (unsigned long long)s.seconds_left);
+}
+
 static void say_failure(void)
 {
   char text[384];
@@ -325,6 +334,8 @@ int main(int argc, char **argv)
       stats();
     } else if (IS("server")) {
       say_server((unsigned)number);
+    } else if (IS("left")) {
+      say_left((unsigned)number);
     } else if (IS("failure")) {
       say_failure();
     } else if (IS("renew")) {

@@ -49,7 +49,7 @@ valkey/test_host.py: $(B)/valkey/host $(B)/valkey/host_checked $(B)/valkey/pprf_
 
 # two TLS hosts: nginx with the library
 TAP_TESTS += valkey/test_hosts.py
-valkey/test_hosts.py: $(B)/valkey/pprf.so $(B)/valkey/flights $(B)/pprf-tls-server $(TLS_PRELOAD) $(NGINX_MADE)
+valkey/test_hosts.py: $(B)/valkey/pprf.so $(B)/valkey/flights $(B)/pprf-tls-server $(TLS_PRELOAD) $(NGINX_MADE) tls/nginx/alerts.yml
 $(B)/valkey/flights: $(B)/valkey/flights.o
 	$(call LINKED,-lssl)
 

@@ -603,6 +603,45 @@ class Configuration(Hosts):
         self.wait(lambda: self.servers(host)[0]["up"] == 0, "the server's end in the status")
         self.wait(lambda: host.errors().count(words) == 2, "the same failure again in the log")
 
+    def test_alerts_are_about_metrics_that_there_are(self):
+        """and promtool takes the file, where it is installed"""
+        path, server = os.path.join(TOP, "tls", "nginx", "alerts.yml"), self.server()
+        c = server.client()
+        host = self.host(self.url(server), more_http="server { listen 127.0.0.1:%d; "
+                         "location / { pprf_tickets_status prometheus; } }" % (port := tap.free_port()))
+        self.ready(host)
+        c("ACL", "SETUSER", "default", "-pprf.return")  # a failure, too
+        c("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+
+        def metrics():
+            with socket.create_connection(("127.0.0.1", port), PATIENCE) as s:
+                s.sendall(b"GET / HTTP/1.0\r\n\r\n")
+                text = b"".join(iter(lambda: s.recv(65536), b"")).decode()
+            lines = text.partition("\r\n\r\n")[2].splitlines()
+            kinds = {line.split()[2]: line.split()[3] for line in lines if line.startswith("# TYPE")}
+            found = {}
+            for line in lines:
+                if not line.startswith("#"):
+                    name, labels, value = re.fullmatch(r'(\w+)(?:{((?:\w+="[^"]*",?)+)})? (\d+|\+Inf)', line).groups()
+                    found.setdefault(name, []).append((labels, value))
+            self.assertLessEqual(set(found), set(kinds))
+            return found
+        self.wait(lambda: "pprf_tickets_server_failure" in metrics(), "the failure")
+        found = metrics()
+        place = f'server="valkey://127.0.0.1:{server.port}/pprf"'
+        self.assertEqual(found["pprf_tickets_server_up"], [(place, "1")])
+        self.assertEqual(found["pprf_tickets_server_trees"], [(place, "1")])
+        self.assertEqual(found["pprf_tickets_server_failure"],
+                         [(place + ',failure="its user may not use PPRF.RETURN"', "1")])
+        with open(path) as f:
+            named = set(re.findall(r"pprf_tickets_\w+", re.sub(r"#.*|summary:.*|name:.*", "", f.read())))
+        self.assertGreaterEqual(len(named), 9)
+        self.assertEqual(named - set(found), set())
+        if shutil.which("promtool"):
+            subprocess.run(["promtool", "check", "rules", path], check=True, capture_output=True, timeout=PATIENCE)
+        else:
+            print("# promtool is not installed: it did not read the file")
+
     @staticmethod
     def said(program):
         """What a program has written."""

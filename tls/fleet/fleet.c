@@ -73,6 +73,8 @@ enum {
   PAUSE_MS_MAX = 2000,
   LIVED_MS = 2000, /* a connection that lasted this long resets the pause */
   TICK_MS = 1000,
+  LOOK_MS = 10000,       /* between two looks at all trees */
+  SAMPLE_MS_MAX = 60000, /* over which the rate of issue is measured */
   ID_DIGITS = 16
 };
 
@@ -92,6 +94,11 @@ struct leaf {
 struct tree {
   uint64_t id, until; /* 0: none is known */
   unsigned slot;
+};
+
+/* Leaves that can be issued before a tree gives way. */
+struct sample {
+  uint64_t at, left;
 };
 
 /* A connection over which tickets are claimed. */
@@ -128,6 +135,8 @@ struct line {
   enum cause refused; /* why the server gave no leaves */
   enum cause lacks;   /* what works only in part without it */
   int noted;          /* the last cause noted; -1: none yet */
+  uint64_t looked_at; /* clock_ms */
+  struct sample sample;
   struct wire own;
   uint8_t own_chain[CHAIN_KEY_BYTES];
   struct tree tree;
@@ -156,7 +165,8 @@ enum { OWN_FD = LANES, WAKE_FD, HALT_FD, FDS };
 /* A server, as all processes see it. */
 struct seen {
   _Atomic uint64_t connected_at, round_trip_us; /* connected_at: a time of wire_now */
-  _Atomic int cause, told;                      /* told: the last cause that went to a log */
+  _Atomic uint64_t trees, leaves_left, seconds_left;
+  _Atomic int cause, told; /* told: the last cause that went to a log */
 };
 
 /* Shared by all processes. */
@@ -633,9 +643,11 @@ static int read_state(struct line *l, struct state *s, uint64_t deadline)
                {"lifetime_left_ms", &s->lifetime_left}};
   const redisReply *r = wire_reply(&l->own, deadline);
   *s = (struct state){0};
+  if (reply_is(r, REDIS_REPLY_ERROR, "NOKEY "))
+    return 1;
   if (r != NULL && r->type == REDIS_REPLY_ERROR) {
     l->refused = cause_of(r, "PPRF.INFO");
-    return reply_is(r, REDIS_REPLY_ERROR, "NOKEY ") ? 1 : 0;
+    return 0;
   }
   if (r == NULL || r->type != REDIS_REPLY_ARRAY || r->elements % 2 != 0)
     return -1;
@@ -657,12 +669,30 @@ static int read_state(struct line *l, struct state *s, uint64_t deadline)
   return 1;
 }
 
+/* For the status: what is left, and how long it lasts at the rate of the last minute. */
+static void note_left(struct line *l, uint64_t trees, uint64_t left)
+{
+  struct seen *s = seen_of(l);
+  uint64_t now = clock_ms(), passed = now - l->sample.at;
+  atomic_store(&s->trees, trees);
+  atomic_store(&s->leaves_left, left);
+  if (l->sample.at == 0 || left > l->sample.left) {
+    l->sample = (struct sample){now, left}; /* a tree has ended, or leaves were handed back */
+    atomic_store(&s->seconds_left, UINT64_MAX);
+  } else if (passed >= LOOK_MS) {
+    uint64_t used = l->sample.left - left;
+    atomic_store(&s->seconds_left, used == 0 ? UINT64_MAX : left * (passed / 1000) / used);
+    if (passed >= SAMPLE_MS_MAX)
+      l->sample = (struct sample){now, left};
+  }
+}
+
 /* Look at all trees.  Finds the youngest that can issue, or else a free slot for a new one (SLOTS:
  * none), and the oldest tree. */
 static int look(struct line *l, unsigned *free_slot, struct tree *oldest)
 {
   struct command c;
-  uint64_t deadline = wire_now() + ANSWER_MS, best = 0;
+  uint64_t deadline = wire_now() + ANSWER_MS, best = 0, trees = 0, left = 0;
   int seen = 0;
   l->tree.id = 0;
   *free_slot = SLOTS;
@@ -682,6 +712,9 @@ static int look(struct line *l, unsigned *free_slot, struct tree *oldest)
     seen = 1;
     if (!s.live && *free_slot == SLOTS)
       *free_slot = i;
+    trees += s.live;
+    if (s.live && s.issued < s.leaves && s.lifetime_left > l->fleet->lifetime_ms)
+      left += s.leaves - s.issued;
     if (s.live && s.lifetime_left < oldest->until)
       *oldest = (struct tree){s.id, s.lifetime_left, i};
     if (s.live && s.issued < s.leaves && s.lifetime_left > l->fleet->lifetime_ms &&
@@ -690,6 +723,8 @@ static int look(struct line *l, unsigned *free_slot, struct tree *oldest)
       l->tree = (struct tree){s.id, clock_ms() + best - l->fleet->lifetime_ms, i};
     }
   }
+  note_left(l, trees, left + ((SLOTS - trees) << l->fleet->depth));
+  l->looked_at = clock_ms();
   return seen;
 }
 
@@ -724,6 +759,7 @@ static int create(struct line *l, unsigned slot, const struct tree *old)
   (void)atomic_fetch_add(&l->fleet->counts->dropped, old != NULL);
   l->tree.slot = slot;
   l->tree.until = now + l->fleet->issue_ms;
+  l->looked_at = 0;
   return 1;
 }
 
@@ -886,6 +922,10 @@ static int serve(struct line *l)
 {
   int filled;
   while (puncture_late(l) == 0 && (filled = fill(l)) >= 0) {
+    unsigned slot;
+    struct tree oldest;
+    if (clock_ms() - l->looked_at >= LOOK_MS && look(l, &slot, &oldest) < 0)
+      return 0;
     note(l, filled ? l->lacks : l->refused);
     widen(l);
     atomic_store(&seen_of(l)->connected_at, wire_now());
@@ -1530,6 +1570,14 @@ static int fleet_export(void *keys, int *fd)
   return PPRF_TLS_ERR_BACKEND;
 }
 
+static void *fleet_memory(void *keys, size_t *bytes, size_t *public)
+{
+  struct fleet *f = keys;
+  *public = 0;
+  *bytes = sizeof *f->own;
+  return f->own;
+}
+
 static void fleet_adopt(void *keys)
 {
   (void)keys;
@@ -1570,9 +1618,9 @@ static void fleet_free(void *keys)
 }
 
 static const struct backend fleet_backend = {
-  2,          fleet_issue, fleet_open,  fleet_redeem, fleet_release, fleet_puncture, fleet_expire,
-  refuse,     refuse,      fleet_count, fleet_stats,  fleet_export,  fleet_adopt,    fleet_close,
-  fleet_free, fleet_ready};
+  2,          fleet_issue,  fleet_open,  fleet_redeem, fleet_release, fleet_puncture, fleet_expire,
+  refuse,     refuse,       fleet_count, fleet_stats,  fleet_export,  fleet_adopt,    fleet_close,
+  fleet_free, fleet_memory, fleet_ready};
 
 /* ---- pprf_fleet.h ---- */
 
@@ -1718,6 +1766,9 @@ int pprf_tickets_server(pprf_tickets *tickets, unsigned server, struct pprf_tick
   int cause = atomic_load(&s->cause);
   out->up = at != 0 && wire_now() - at < 3 * TICK_MS;
   out->round_trip_us = atomic_load(&s->round_trip_us);
+  out->trees = atomic_load(&s->trees);
+  out->leaves_left = atomic_load(&s->leaves_left);
+  out->seconds_left = atomic_load(&s->seconds_left);
   out->failure = cause != CAUSE_NONE ? cause_text((enum cause)cause) : NULL;
   write_place(&f->target[server], out->place);
   return PPRF_OK;

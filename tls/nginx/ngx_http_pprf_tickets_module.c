@@ -9,6 +9,7 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 #include <limits.h>
+#include <sys/mman.h>
 #include <pprf_fleet.h>
 #include <pprf_tls.h>
 
@@ -21,6 +22,14 @@ struct state {
   unsigned cycles;
   int fd;       /* to hand to a new binary (master only); -1: none */
   pid_t parent; /* the old master that shares the tickets; 0: none */
+  struct told *told;
+};
+
+/* What the log has, in memory shared by the workers of all cycles: a new worker does not repeat it. */
+struct told {
+  uint64_t dropped, kept, unanswered, not_issued, imported;
+  time_t dropped_at, servers_at, locked_at;
+  int not_locked;
 };
 
 /* Environment variable that tells a new binary the descriptor's number. */
@@ -67,6 +76,26 @@ static void close_fd(struct state *state)
   state->fd = -1;
 }
 
+/* Whether a program has taken the tickets over from this one. */
+static int is_imported(const struct state *state)
+{
+  struct pprf_tickets_stats s = {.size = sizeof s};
+  return pprf_tickets_stats(state->tickets, &s) != PPRF_OK || s.imported > state->told->imported;
+}
+
+/* What happened before need not be told. */
+static struct told *new_told(pprf_tickets *tickets)
+{
+  struct pprf_tickets_stats s = {.size = sizeof s};
+  struct told *told =
+    mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (told == MAP_FAILED)
+    return NULL;
+  if (pprf_tickets_stats(tickets, &s) == PPRF_OK)
+    *told = (struct told){s.dropped, s.kept, s.unanswered, s.not_issued, s.imported, 0, 0, 0, 0};
+  return told;
+}
+
 static void release(void *data)
 {
   struct state *state = data;
@@ -79,9 +108,11 @@ static void release(void *data)
   /* The process that made the tickets may have ended when the master became a daemon, so adopt
    * them.  Keep them if the old or a new binary still uses them. */
   if (ngx_process != NGX_PROCESS_WORKER && ngx_process != NGX_PROCESS_HELPER &&
-      ngx_new_binary == 0 && (state->parent == 0 || state->parent != getppid()))
+      !(ngx_new_binary != 0 && is_imported(state)) &&
+      (state->parent == 0 || state->parent != getppid()))
     (void)pprf_tickets_adopt(state->tickets);
   pprf_tickets_free(state->tickets);
+  (void)munmap(state->told, sizeof *state->told);
   close_fd(state);
   ngx_explicit_memzero(state->servers, ngx_strlen(state->servers)); /* URLs may contain passwords */
   ngx_free(state->servers);
@@ -213,6 +244,10 @@ static struct state *state_for(ngx_conf_t *cf, const main_conf_t *conf)
     }
     *state = (struct state){.next = states, .options = options, .servers = servers, .fd = -1};
     int err = make_tickets(state, conf, cf->log);
+    if (err == PPRF_OK && (state->told = new_told(state->tickets)) == NULL) {
+      pprf_tickets_free(state->tickets);
+      err = PPRF_ERR_NOMEM;
+    }
     if (err != PPRF_OK) {
       ngx_log_error(NGX_LOG_EMERG, cf->log, 0, "\"pprf_tickets\": %s", pprf_tls_strerror(err));
       ngx_free(servers);
@@ -372,37 +407,45 @@ static ngx_int_t postconfiguration(ngx_conf_t *cf)
 /* Log when keys begin to be dropped, which otherwise shows only as clients' full handshakes. */
 static void watch(ngx_log_t *log, const struct state *state)
 {
-  static uint64_t dropped, kept;
-  static time_t last;
   struct pprf_tickets_stats s = {.size = sizeof s};
+  struct told *told = state->told;
   if (pprf_tickets_stats(state->tickets, &s) != PPRF_OK)
     return;
-  if (s.dropped > dropped && (last == 0 || ngx_time() - last >= LINES_INTERVAL)) {
+  if (s.dropped > told->dropped && ngx_time() - told->dropped_at >= LINES_INTERVAL) {
     ngx_log_error(NGX_LOG_WARN, log, 0,
                   "pprf_tickets: %uL keys dropped before their tickets had expired, %uL since the "
                   "last such line: more tickets are issued than %uL keys of depth %uL hold for a "
                   "lifetime",
-                  s.dropped, s.dropped - dropped, s.keys_max, s.depth);
-    dropped = s.dropped;
-    last = ngx_time();
+                  s.dropped, s.dropped - told->dropped, s.keys_max, s.depth);
+    told->dropped = s.dropped;
+    told->dropped_at = ngx_time();
   }
-  if (s.kept > 0 && kept == 0)
+  if (s.kept > 0 && told->kept == 0)
     ngx_log_error(NGX_LOG_WARN, log, 0, "pprf_tickets: " NOT_FOUND);
-  kept = s.kept;
+  told->kept = s.kept;
+  uint64_t locked, not_locked;
+  if (!told->not_locked && ngx_time() - told->locked_at >= INTERVAL &&
+      pprf_tickets_locked(state->tickets, &locked, &not_locked) == PPRF_OK) {
+    told->locked_at = ngx_time();
+    told->not_locked = not_locked > 0;
+    if (not_locked > 0)
+      ngx_log_error(NGX_LOG_WARN, log, 0,
+                    "pprf_tickets: %uL bytes of the tickets' memory are not locked and may be "
+                    "swapped: raise RLIMIT_MEMLOCK (LimitMEMLOCK of systemd)",
+                    not_locked);
+  }
   char failure[512];
   while (pprf_tickets_failure(state->tickets, failure, sizeof failure))
     ngx_log_error(NGX_LOG_WARN, log, 0, "pprf_tickets: %s", failure);
-  static uint64_t unanswered, not_issued;
-  static time_t summed;
-  if (*state->servers != '\0' && ngx_time() - summed >= INTERVAL &&
-      (s.unanswered > unanswered || s.not_issued > not_issued)) {
-    summed = ngx_time();
+  if (*state->servers != '\0' && ngx_time() - told->servers_at >= INTERVAL &&
+      (s.unanswered > told->unanswered || s.not_issued > told->not_issued)) {
     ngx_log_error(
       NGX_LOG_WARN, log, 0,
       "pprf_tickets: the servers did not answer about %uL tickets and gave no leaves for %uL",
-      s.unanswered - unanswered, s.not_issued - not_issued);
-    unanswered = s.unanswered;
-    not_issued = s.not_issued;
+      s.unanswered - told->unanswered, s.not_issued - told->not_issued);
+    told->unanswered = s.unanswered;
+    told->not_issued = s.not_issued;
+    told->servers_at = ngx_time();
   }
 }
 
@@ -479,6 +522,7 @@ enum format { PLAIN = 1, JSON, PROMETHEUS };
 struct shown {
   struct pprf_tickets_stats stats;
   uint64_t wiping; /* of the process that renders it; index into levels */
+  uint64_t locked, not_locked; /* of the same process */
 };
 
 /* Metrics show the index. */
@@ -515,6 +559,12 @@ static const struct field {
   {FIELD(keys), 0, "keys held, the current one and those whose tickets have not expired"},
   {FIELD(keys_max), 0, "keys that can be held before the oldest is dropped"},
   {FIELD(suite), 0, "suite of the keys: 1 sha3-256, 2 sha3-256-salted, 3 aes-128"},
+  {FIELD(current), 0, "leaves of the current key that are issued, of 2^depth"},
+  {FIELD(imported), 1, "programs that took the tickets over in an upgrade"},
+  {NAMED(locked_bytes), offsetof(struct shown, locked), 0,
+   "the tickets' memory that is locked in RAM, as one worker sees it"},
+  {NAMED(unlocked_bytes), offsetof(struct shown, not_locked), 0,
+   "the tickets' memory that may be swapped, as one worker sees it"},
   {NAMED(wiping), offsetof(struct shown, wiping), 0,
    "2: freed memory is wiped, and secrets of used tickets are found and wiped; 1: one of the two; 0: neither"}};
 
@@ -528,13 +578,17 @@ static const struct state *state_of(ngx_http_request_t *r)
   return conf->state;
 }
 
-static ngx_int_t ask(const struct state *state, struct shown *shown)
+/* memory: of the locked bytes too, which takes longer. */
+static ngx_int_t ask(const struct state *state, struct shown *shown, int memory)
 {
   shown->stats.size = sizeof shown->stats;
   if (state == NULL || pprf_tickets_stats(state->tickets, &shown->stats) != PPRF_OK)
     return NGX_ERROR;
   unsigned wiping = pprf_tickets_wiping(state->tickets);
   shown->wiping = wiping == PPRF_WIPING_FULL ? 2 : wiping != 0;
+  shown->locked = shown->not_locked = 0;
+  if (memory)
+    (void)pprf_tickets_locked(state->tickets, &shown->locked, &shown->not_locked);
   return NGX_OK;
 }
 
@@ -551,7 +605,7 @@ static ngx_int_t get_variable(ngx_http_request_t *r, ngx_http_variable_value_t *
   u_char *text = ngx_pnalloc(r->pool, NGX_INT64_LEN);
   if (text == NULL)
     return NGX_ERROR;
-  if (ask(state_of(r), &shown) != NGX_OK) {
+  if (ask(state_of(r), &shown, index >= WIPING - 2) != NGX_OK) {
     v->not_found = 1;
     return NGX_OK;
   }
@@ -602,39 +656,70 @@ static u_char *write_field(u_char *at, enum format format, size_t i, uint64_t va
                      f->name, suffix, value);
 }
 
-#define SERVER_MAX_BYTES 2048 /* of one server, in the longest format */
+#define SERVER_MAX_BYTES 4096 /* of one server, in the longest format */
+
+/* Of a server, in the header's words. */
+static const struct {
+  const char *name, *metric, *help;
+  size_t offset;
+} server_fields[] = {
+#define SERVER(name, metric, help) {#name, metric, help, offsetof(struct pprf_tickets_server, name)}
+  SERVER(up, "up", "1: a process of this host is connected"),
+  SERVER(round_trip_us, "round_trip_microseconds", "the last claim's"),
+  SERVER(trees, "trees", "trees that live, of 16"),
+  SERVER(leaves_left, "leaves_left", "leaves before the oldest tree gives way"),
+  SERVER(seconds_left, "seconds_left", "how long they last at the rate of the last minute"),
+#undef SERVER
+};
+
+#define SERVER_FIELDS (sizeof server_fields / sizeof *server_fields)
+
+/* A field's value; what lasts for ever is infinite, or null in JSON. */
+static u_char *write_server_value(u_char *at, enum format format, size_t k,
+                                  const struct pprf_tickets_server *s)
+{
+  uint64_t value;
+  ngx_memcpy(&value, (const u_char *)s + server_fields[k].offset, sizeof value);
+  if (value == UINT64_MAX)
+    return ngx_sprintf(at, format == PLAIN ? "never" : format == JSON ? "null" : "+Inf");
+  return ngx_sprintf(at, "%uL", value);
+}
 
 static u_char *write_server(u_char *at, enum format format, ngx_uint_t i,
                             const struct pprf_tickets_server *s)
 {
   const char *failure = s->failure != NULL ? s->failure : "";
-  if (format == JSON)
-    return ngx_sprintf(at,
-                       "%s{\"server\": \"%s\", \"up\": %uL, \"round_trip_us\": %uL, "
-                       "\"failure\": \"%s\"}",
-                       i == 1 ? ", \"servers\": [" : ", ", s->place, s->up, s->round_trip_us,
-                       failure);
-  return ngx_sprintf(at,
-                     "server_%ui %s\nserver_%ui_up %uL\nserver_%ui_round_trip_us %uL\n"
-                     "server_%ui_failure %s\n",
-                     i, s->place, i, s->up, i, s->round_trip_us, i,
-                     *failure != '\0' ? failure : "none");
+  if (format == PLAIN)
+    at = ngx_sprintf(at, "server_%ui %s\n", i, s->place);
+  else
+    at = ngx_sprintf(at, "%s{\"server\": \"%s\"", i == 1 ? ", \"servers\": [" : ", ", s->place);
+  for (size_t k = 0; k < SERVER_FIELDS; k++) {
+    if (format == PLAIN)
+      at = ngx_sprintf(at, "server_%ui_%s ", i, server_fields[k].name);
+    else
+      at = ngx_sprintf(at, ", \"%s\": ", server_fields[k].name);
+    at = write_server_value(at, format, k, s);
+    if (format == PLAIN)
+      *at++ = '\n';
+  }
+  return format == PLAIN
+           ? ngx_sprintf(at, "server_%ui_failure %s\n", i, *failure != '\0' ? failure : "none")
+           : ngx_sprintf(at, ", \"failure\": \"%s\"}", failure);
 }
 
 /* A metric's lines follow each other. */
 static u_char *write_server_metrics(u_char *at, const struct pprf_tickets_server *s, unsigned n)
 {
-  if (n > 0)
-    at = ngx_sprintf(at, "# HELP pprf_tickets_server_up 1: a process of this host is connected\n"
-                         "# TYPE pprf_tickets_server_up gauge\n");
-  for (unsigned i = 0; i < n; i++)
-    at = ngx_sprintf(at, "pprf_tickets_server_up{server=\"%s\"} %uL\n", s[i].place, s[i].up);
-  if (n > 0)
-    at = ngx_sprintf(at, "# HELP pprf_tickets_server_round_trip_seconds of the last claim\n"
-                         "# TYPE pprf_tickets_server_round_trip_seconds gauge\n");
-  for (unsigned i = 0; i < n; i++)
-    at = ngx_sprintf(at, "pprf_tickets_server_round_trip_seconds{server=\"%s\"} %uL.%06uL\n",
-                     s[i].place, s[i].round_trip_us / 1000000, s[i].round_trip_us % 1000000);
+  for (size_t k = 0; k < SERVER_FIELDS && n > 0; k++) {
+    const char *metric = server_fields[k].metric;
+    at = ngx_sprintf(at, "# HELP pprf_tickets_server_%s %s\n# TYPE pprf_tickets_server_%s gauge\n",
+                     metric, server_fields[k].help, metric);
+    for (unsigned i = 0; i < n; i++) {
+      at = ngx_sprintf(at, "pprf_tickets_server_%s{server=\"%s\"} ", metric, s[i].place);
+      at = write_server_value(at, PROMETHEUS, k, &s[i]);
+      *at++ = '\n';
+    }
+  }
   if (n > 0)
     at = ngx_sprintf(at, "# HELP pprf_tickets_server_failure why it cannot be used\n"
                          "# TYPE pprf_tickets_server_failure gauge\n");
@@ -674,7 +759,7 @@ static ngx_int_t show_status(ngx_http_request_t *r)
   ngx_int_t rc = ngx_http_discard_request_body(r);
   if (rc != NGX_OK)
     return rc;
-  if (ask(state_of(r), &shown) != NGX_OK)
+  if (ask(state_of(r), &shown, 1) != NGX_OK)
     return NGX_HTTP_NOT_FOUND;
   ngx_buf_t *b = ngx_create_temp_buf(r->pool, FIELDS * LINE_MAX_BYTES +
                                                 PPRF_FLEET_SERVERS_MAX * SERVER_MAX_BYTES);
@@ -692,6 +777,56 @@ static ngx_int_t show_status(ngx_http_request_t *r)
   rc = ngx_http_send_header(r);
   ngx_chain_t out = {.buf = b, .next = NULL};
   return rc == NGX_ERROR || rc > NGX_OK || r->header_only ? rc : ngx_http_output_filter(r, &out);
+}
+
+/* ---- control ---- */
+
+/* POST with the argument rotate or revoke.  Not in early data, which may be a copy. */
+static ngx_int_t control(ngx_http_request_t *r)
+{
+  static const struct {
+    ngx_str_t argument;
+    int (*act)(pprf_tickets *tickets);
+  } action[] = {{ngx_string("rotate"), pprf_tickets_rotate},
+                {ngx_string("revoke"), pprf_tickets_revoke}};
+  const struct state *state = state_of(r);
+  if (r->method != NGX_HTTP_POST)
+    return NGX_HTTP_NOT_ALLOWED;
+  ngx_int_t rc = ngx_http_discard_request_body(r);
+  if (rc != NGX_OK)
+    return rc;
+  if (state == NULL)
+    return NGX_HTTP_NOT_FOUND;
+  if (r->connection->ssl != NULL && !SSL_is_init_finished(r->connection->ssl->connection))
+    return 425; /* Too Early */
+  size_t i = 0;
+  while (i < 2 && (r->args.len != action[i].argument.len ||
+                   ngx_strncmp(r->args.data, action[i].argument.data, r->args.len) != 0))
+    i++;
+  if (i == 2)
+    return NGX_HTTP_BAD_REQUEST;
+  int err = action[i].act(state->tickets);
+  ngx_uint_t level = err == PPRF_OK ? NGX_LOG_NOTICE : NGX_LOG_ERR;
+  ngx_log_error(level, r->connection->log, 0, "pprf_tickets: %V: %s", &action[i].argument,
+                err == PPRF_OK                ? "done"
+                : err == PPRF_TLS_ERR_BACKEND ? "not with pprf_tickets_backend"
+                                              : pprf_tls_strerror(err));
+  if (err != PPRF_OK)
+    return err == PPRF_TLS_ERR_BACKEND ? NGX_HTTP_NOT_IMPLEMENTED : NGX_HTTP_INTERNAL_SERVER_ERROR;
+  r->headers_out.status = NGX_HTTP_NO_CONTENT;
+  r->header_only = 1;
+  return ngx_http_send_header(r);
+}
+
+static char *set_control(ngx_conf_t *cf, ngx_command_t *command, void *data)
+{
+  ngx_http_core_loc_conf_t *core = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+  (void)command;
+  (void)data;
+  if (core->handler == control)
+    return "is duplicate";
+  core->handler = control;
+  return NGX_CONF_OK;
 }
 
 static char *set_status(ngx_conf_t *cf, ngx_command_t *command, void *data)
@@ -856,6 +991,8 @@ static ngx_command_t commands[] = {
    NGX_HTTP_MAIN_CONF_OFFSET, 0, NULL},
   {ngx_string("pprf_tickets_status"), NGX_HTTP_LOC_CONF | NGX_CONF_NOARGS | NGX_CONF_TAKE1,
    set_status, NGX_HTTP_LOC_CONF_OFFSET, 0, NULL},
+  {ngx_string("pprf_tickets_control"), NGX_HTTP_LOC_CONF | NGX_CONF_NOARGS, set_control,
+   NGX_HTTP_LOC_CONF_OFFSET, 0, NULL},
   ngx_null_command};
 
 static ngx_http_module_t context = {

@@ -11,6 +11,7 @@ import http.client
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -382,6 +383,22 @@ def upgrade(case, nginx, meanwhile=lambda: None):
     return new
 
 
+def file_secrets(fd):
+    """The same in the tickets' memory itself, which this descriptor holds open."""
+    text = os.pread(fd, os.fstat(fd).st_size, 0)
+    return {text[i:i + 16] for i in range(0, len(text), 8) if len(set(text[i:i + 16])) > 12}
+
+
+def hold_memory(case, pid):
+    """A descriptor of the tickets' memory of a master."""
+    for fd in os.listdir(f"/proc/{pid}/fd"):
+        if "memfd:pprf-tickets" in os.readlink(f"/proc/{pid}/fd/{fd}"):
+            held = os.open(f"/proc/{pid}/fd/{fd}", os.O_RDONLY)
+            case.addCleanup(os.close, held)
+            return held
+    raise AssertionError("the master has no tickets' memory")
+
+
 class Draining(Case):
     def test_a_daemon_wipes_the_keys_that_a_reload_gives_up_in_draining_workers_too(self):
         for upgraded in (False, True):
@@ -468,6 +485,30 @@ class Upgrade(Case):
             self.early_data(nginx, self.ticket(nginx, "new"), "accepted")
         self.assertEqual(nginx.stop()["accepted"], 8)
         self.assertNotIn("those of the previous binary end", nginx.errors())
+
+    def test_a_master_that_quits_wipes_unused_tickets_keys_unless_a_new_binary_has_them(self):
+        for depth, upgraded in ((10, None), (10, "with the same directives"), (12, "with another depth")):
+            with self.subTest(upgraded=upgraded):
+                nginx = self.nginx(Daemon, http="pprf_tickets on; pprf_tickets_depth 10;", workers=1).start()
+                self.early_data(nginx, self.ticket(nginx, "used"), "accepted")
+                self.ticket(nginx, "unused")
+                memory = hold_memory(self, nginx.process.pid)
+                before = file_secrets(memory)
+                self.assertGreater(len(before), 3, "control: the keys are there")
+                old = nginx.process
+                if upgraded:
+                    nginx.configure(http=f"pprf_tickets on; pprf_tickets_depth {depth};", workers=1)
+                    new_master(self, nginx)
+                old.send_signal(signal.SIGQUIT)
+                old.wait()
+                left = before & file_secrets(memory)
+                if upgraded == "with the same directives":
+                    self.assertEqual(left, before)
+                else:
+                    self.assertEqual(left, set())
+                if upgraded:
+                    nginx.stop()
+                    self.assertEqual(before & file_secrets(memory), set())
 
     def test_an_upgrade_keeps_tickets_and_their_suite_and_ends_those_of_another(self):
         status = Status.SERVER
@@ -564,13 +605,14 @@ class Status(Case):
         plain = {k: int(v) for k, v in (line.split() for line in text.splitlines()[:-1])}
         with open(os.path.join(tls.ROOT, "tls", "pprf_tickets.h")) as f:
             body = re.search(r"struct pprf_tickets_stats {(.*?)};", f.read(), re.S).group(1)
-        self.assertEqual(set(plain), set(re.findall(r"uint64_t (\w+);", body)))
+        self.assertEqual(set(plain), set(re.findall(r"uint64_t (\w+);", body)) | {"locked_bytes", "unlocked_bytes"})
         # two for each full handshake; one for the resumption whose early data are answered, if the
         # client's Finished comes before the end of the connection
         issued = plain["issued"]
         self.assertIn(issued, (6, 7))
         self.assertEqual({k: plain[k] for k in ("early_accepted", "refused", "dropped", "depth", "kept")},
                          {"early_accepted": 1, "refused": 1, "dropped": 0, "depth": 8, "kept": 0})
+        self.assertEqual((plain["current"], plain["imported"]), (issued, 0))
         self.assertEqual(self.get(nginx, "/status")[1], "text/plain")
         status, kind, text = self.get(nginx, "/json")
         self.assertEqual((status, kind), (200, "application/json"))
@@ -605,6 +647,68 @@ class Status(Case):
         nginx.until(lambda: "keys dropped before their tickets had expired" in nginx.errors(),
                     "line in the log")
         self.assertRegex(nginx.errors(), r"\[warn\].* pprf_tickets: \d+ keys dropped .* depth 4 ")
+        before = nginx.errors().count("keys dropped")
+        for _ in range(3):  # which gives up no further keys
+            nginx.reload(http="pprf_tickets on; pprf_tickets_depth 4;", workers=1, server=self.SERVER)
+            self.assertEqual(self.get(nginx, "/plain")[0], 200)
+        self.assertEqual(nginx.errors().count("keys dropped"), before)
+
+    def test_keys_are_rotated_and_revoked_by_a_request(self):
+        control = "location = /control { allow 127.0.0.1; deny all; pprf_tickets_control; }" \
+                  "location = /closed { deny all; pprf_tickets_control; }"
+        nginx = self.nginx(server=self.SERVER + control).start()
+
+        def keys():
+            return int(re.search(r"\nkeys (\d+)\n", self.get(nginx, "/plain")[2]).group(1))
+        first, second, third = (self.ticket(nginx, name) for name in ("first", "second", "third"))
+        self.assertEqual(keys(), 1)
+        self.assertEqual(self.get(nginx, "/control?rotate", "POST")[::2], (204, ""))
+        self.early_data(nginx, first, "accepted")  # it stays good, and its successor has the next key
+        self.assertEqual(keys(), 2)
+        current, issued = (int(re.search(rf"^{name} (\d+)$", self.get(nginx, "/plain")[2], re.M).group(1))
+                           for name in ("current", "issued"))
+        self.assertLess(current + 6, issued)  # those before are the last key's
+        for path, method, status in (("/control?rotate", "GET", 405), ("/control", "POST", 400),
+                                     ("/control?rotate&revoke", "POST", 400), ("/control?revok", "POST", 400),
+                                     ("/closed?revoke", "POST", 403)):
+            self.assertEqual(self.get(nginx, path, method)[0], status, path)
+        with open(self.early, "wb") as f:  # it may be a copy
+            f.write(b"POST /control?revoke HTTP/1.0\r\nContent-Length: 0\r\n\r\n")
+        self.assertIn("425", tls.s_client(nginx.port, second, None, self.early).text)
+        self.assertEqual(keys(), 2)
+        self.assertEqual(self.get(nginx, "/control?revoke", "POST")[0], 204)
+        with open(self.early, "wb") as f:
+            f.write(tls.REQUEST)
+        self.early_data(nginx, third, "rejected")
+        self.early_data(nginx, self.ticket(nginx, "new"), "accepted")
+        for word in ("rotate", "revoke"):
+            self.assertEqual(len(re.findall(rf"\[notice\].* pprf_tickets: {word}: done", nginx.errors())), 1)
+
+    def test_memory_that_is_not_locked_is_shown_and_told_once(self):
+        limits = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_MEMLOCK, limits)
+        line = "not locked and may be swapped: raise RLIMIT_MEMLOCK"
+
+        def shown(nginx):
+            text = self.get(nginx, "/plain")[2]
+            return [int(re.search(rf"^{name}_bytes (\d+)$", text, re.M).group(1)) for name in ("locked", "unlocked")]
+        if 0 <= limits[1] < 1 << 22:
+            self.skipTest(f"no more than {limits[1]} bytes may be locked here")
+        for soft, locks in ((limits[1], True), (65536, False)):
+            resource.setrlimit(resource.RLIMIT_MEMLOCK, (soft, limits[1]))
+            nginx = self.nginx(workers=1, http="pprf_tickets on; pprf_tickets_depth 12;", server=self.SERVER).start()
+            self.early_data(nginx, self.ticket(nginx, "first"), "accepted")
+            locked, not_locked = shown(nginx)
+            if locks:
+                self.assertGreater(locked, 4096)
+                self.assertEqual((not_locked, nginx.errors().count(line)), (0, 0))
+            else:
+                self.assertGreater(not_locked, locked)
+                nginx.until(lambda: line in nginx.errors(), "line in the log")
+                nginx.reload(workers=1, http="pprf_tickets on; pprf_tickets_depth 12;", server=self.SERVER)
+                self.assertEqual(self.get(nginx, "/plain")[0], 200)
+                self.assertEqual(nginx.errors().count(line), 1)
+            nginx.stop()
 
     def test_the_rate_chooses_the_depth(self):
         nginx = self.nginx(http="pprf_tickets on; pprf_tickets_rate 100; pprf_tickets_lifetime 2h;",

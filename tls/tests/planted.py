@@ -16,6 +16,9 @@ class Tls(planting.Suites):
         if judge == "libraries":
             test = "test_functions_that_see_secrets_are_bound_before_there_are_any"
             return "build/tls/libpprf_tls.a", ["python3", "tls/tests/test_libraries.py", test]
+        if judge.startswith("nginx "):
+            return "build/tls/nginx/ngx_http_pprf_tickets_module.so", ["python3", "tls/nginx/test_nginx.py",
+                                                                       "test_" + judge[6:]]
         if judge == "stunnel":
             shim = "build/tls/libpprf_tls_preload.so"
             return shim, ["python3", "tls/tests/test_matrix.py", "test_stunnel_with_shim_one_context_pool"]

@@ -80,6 +80,11 @@ static void free_pool(void *keys)
   pool_free(keys);
 }
 
+static void *memory(void *keys, size_t *bytes, size_t *public)
+{
+  return pool_memory(keys, bytes, public);
+}
+
 const struct backend pool_backend = {16,     issue,      open_ticket, redeem, release, NULL,
                                      expire, rotate,     revoke,      count,  stats,   export,
-                                     adopt,  close_pool, free_pool,   NULL};
+                                     adopt,  close_pool, free_pool,   memory, NULL};

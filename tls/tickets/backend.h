@@ -51,6 +51,8 @@ struct backend {
   void (*adopt)(void *keys);
   void (*close)(void *keys); /* for pprf_tickets_free; tickets may still be open */
   void (*free)(void *keys);
+  /* The mapping that holds secrets; public: bytes that hold none behind each part that does. */
+  void *(*memory)(void *keys, size_t *bytes, size_t *public);
   int (*ready)(void *keys); /* whether there is a leaf to issue now; NULL: it is tried */
 };
 

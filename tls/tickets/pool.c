@@ -77,7 +77,7 @@ struct header {
   _Atomic uint64_t maker;   /* a process; 0: none */
   _Atomic uint64_t now;     /* the latest time that a caller gave */
   _Atomic uint64_t expired; /* when all shards were last checked for expiry */
-  _Atomic uint64_t foreign, not_issued, kept;
+  _Atomic uint64_t foreign, not_issued, kept, imported;
   uint8_t name_key[16];
   _Alignas(64) unsigned char shard[]; /* shard_bytes each */
 };
@@ -843,6 +843,8 @@ int pool_import(struct pool **pool, int fd, unsigned depth, unsigned keys, uint6
   if (err != PPRF_OK) {
     pool_free(*pool);
     *pool = NULL;
+  } else {
+    (void)atomic_fetch_add(&(*pool)->h->imported, 1);
   }
   return err;
 }
@@ -979,6 +981,8 @@ static void add_shard(struct held *s, struct pprf_tickets_stats *sum)
   sum->expired += own->expired;
   sum->dropped += own->dropped;
   uint64_t keys = 0;
+  if (s->shard->current != NONE)
+    sum->current += s->shard->tree[s->shard->current].next;
   for (unsigned i = 0; i < s->pool->keys; i++) {
     struct tree *t = &s->shard->tree[i];
     keys += t->id != 0;
@@ -1010,6 +1014,7 @@ void pool_stats(struct pool *p, struct pprf_tickets_stats *stats)
   *stats = (struct pprf_tickets_stats){.foreign = atomic_load(&p->h->foreign),
                                        .not_issued = atomic_load(&p->h->not_issued),
                                        .kept = atomic_load(&p->h->kept),
+                                       .imported = atomic_load(&p->h->imported),
                                        .depth = p->depth,
                                        .keys_max = p->keys,
                                        .suite = p->suite};
@@ -1021,4 +1026,11 @@ void pool_stats(struct pool *p, struct pprf_tickets_stats *stats)
     }
   }
   stats->memory_bytes = held_bytes(p);
+}
+
+void *pool_memory(const struct pool *p, size_t *bytes, size_t *public)
+{
+  *public = pprf_shared_bytes(p->tree_depth) - ((size_t)PPRF_SEED_BYTES << (p->tree_depth - 1));
+  *bytes = mapping_bytes(p->depth, p->keys);
+  return p->h;
 }

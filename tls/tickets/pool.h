@@ -121,4 +121,7 @@ void pool_count_kept(struct pool *pool);
 
 void pool_stats(struct pool *pool, struct pprf_tickets_stats *stats);
 
+/** The mapping.  public: bytes of the map of punctured leaves, behind the seeds of each key. */
+void *pool_memory(const struct pool *pool, size_t *bytes, size_t *public);
+
 #endif
