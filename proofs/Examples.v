@@ -199,7 +199,7 @@ Example expansions_bound_ex : size (expanded_all label evens root) <= 7 :=
 Example expansions_total_ex : size (expanded_all label (pts 3 predT) root) = 7 :=
   @expansions_total _ label 3 [::] (pts 3 predT) erefl all_leaves.
 
-(* ---- The security theorems, on the adversaries of proofs/security/SecurityExamples.v --------- *)
+(* ---- The security theorems, on the adversaries of proofs/security/forward/SecurityExamples.v --------- *)
 
 From Pprf.spec Require Import Probability Games Reductions.
 From Pprf.proofs Require Import ForwardSecurity Security ReductionCost SecurityExamples.

@@ -21,7 +21,7 @@ PINNED_EVAL = "exec_eval G K x = eval G K x\n"
 GGM, NODE, CORE = "prg/ggm.acsl", "ref/node.acsl", "ref/core.h"
 STORE, BESIDE, BITMAP = "opt/store.acsl", "opt/beside.acsl", "opt/slots/bitmap.acsl"
 LAYOUT, MEMORY = "proofs/c/AcslLayout.v", "spec/c/AcslMemory.v"
-COST = "proofs/security/EvaluationCost.v"
+COST = "proofs/security/evaluation/EvaluationCost.v"
 CODEC, CODEC_H = "ref/codec.acsl", "ref/codec.h"
 KECCAK, AES, SHA = "prg/keccak.c", "prg/aes.c", "prg/sha256.c"
 INSTRUCTIONS, VECTOR_CODE = "prg/aes_instructions.c", "spec/aes/VectorCode.v"
@@ -29,7 +29,7 @@ FIPS180 = "spec/sha/Fips180.v"
 EV, POOL, SEAL = "spec/security/EvaluationGame.v", "spec/model/Tickets.v", "spec/security/TicketGame.v"
 REF_GAME = "spec/security/RefGame.v"
 OPT_GAME, CODE_SUITE = "spec/security/OptGame.v", "spec/security/CodeSuite.v"
-SALTED, SALTED_PROOF = "spec/security/SaltedSuite.v", "proofs/security/SaltedSecurity.v"
+SALTED, SALTED_PROOF = "spec/security/SaltedSuite.v", "proofs/security/suites/SaltedSecurity.v"
 AES_SUITE = "spec/security/AesSuite.v"
 OPT_CORE = "opt/core.c"
 PUNCT_START = ("    assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],\n"
@@ -59,7 +59,7 @@ RANGE_ERROR = ("      is_punctured{Pre}(&key->store.punctured, x) || first <= x 
 IDEAL, ATTACK = "spec/security/IdealGame.v", "spec/security/Attack.v"
 WEAK = "spec/security/WeakSeeds.v"
 PRP, SUITES = "spec/security/PrpGame.v", "spec/security/SuiteFamilies.v"
-SWITCH = "proofs/security/PrpSwitch.v"
+SWITCH = "proofs/security/suites/PrpSwitch.v"
 
 # name, what the gate must say, [(file, old text, new text)]; old "" appends, new file if absent
 MUTANTS = [
@@ -583,9 +583,9 @@ MUTANTS = [
     ("weak_tree_with_another_prg", r"WeakSeedsGain.v",
      [(WEAK, "fun p => weak_prg g (tag p).", "fun p s => (s, s).")]),
     ("weak_seeds_fewer_in_the_statement", r"Pinned.v",
-     [("proofs/security/WeakSeedsGain.v", "calls_at_most #|weak| A -> `|weak_prg_adv",
+     [("proofs/security/ideal/WeakSeedsGain.v", "calls_at_most #|weak| A -> `|weak_prg_adv",
        "calls_at_most 0 A -> `|weak_prg_adv"),
-      ("proofs/security/WeakSeedsGain.v", "first by have := weak_prg_bound s0 weak H; rewrite addnn -mul2n.",
+      ("proofs/security/ideal/WeakSeedsGain.v", "first by have := weak_prg_bound s0 weak H; rewrite addnn -mul2n.",
        "first by apply: le_trans (weak_prg_bound s0 weak H) _; apply: le_mul2r;\n"
        "  rewrite ?invr_ge0 ?ler0n // ler_nat addn0 leq_pmull.")]),
     # The game on C's memory: each makes it easier to be secure, or the theorem false.
@@ -652,7 +652,7 @@ MUTANTS = [
      [(SALTED, "is Some [:: l0; l1; r0; r1; 0%num]", "is Some [:: l0; l1; r0; r1; 1%num]")]),
     ("salted_statement_without_memory", r"CodeSecurity.v|Pinned.v",
      [(CODE_SUITE, "r.1 = m.1 /\\ forall q : pointer, cell r.2 q = image d l M0 m.2 q) /\\", "r.1 = m.1) /\\"),
-      ("proofs/security/CodeSecurity.v", "by rewrite (same_model_calls prg_is).\n- move=> A; rewrite adv /ref_node",
+      ("proofs/security/suites/CodeSecurity.v", "by rewrite (same_model_calls prg_is).\n- move=> A; rewrite adv /ref_node",
        "by rewrite (same_model_calls prg_is) => -[].\n- move=> A; rewrite adv /ref_node")]),
     ("drawn_salt_for_trees_of_one_leaf", r"SaltedExamples.v|Pinned.v",
      [(SALTED_PROOF, "(F : sha3_seed -> functions Fault) (M0 : memory) :\n  (forall salt, meets",
@@ -726,7 +726,7 @@ MUTANTS = [
     ("opt_memory_that_is_never_ready", r"OptMemory.v",
      [(OPT_GAME, "[/\\ (0 < d <= 32)%N /\\ cell M store", "[/\\ (0 < d <= 0)%N /\\ cell M store")]),
     ("opt_example_that_assumes_its_functions", r"OptExamples.v: an example assumes what opt_inhabited proves",
-     [("proofs/security/OptExamples.v", "Example scalar :", "Section Assumed.\nVariable O : opt_functions unit.\n"
+     [("proofs/security/suites/OptExamples.v", "Example scalar :", "Section Assumed.\nVariable O : opt_functions unit.\n"
        "End Assumed.\nExample scalar :")]),
     ("hypothesis_made_unsatisfiable", r"Correctness.v|Examples.v",
      [("spec/model/Ggm.v", "| Leaf x => size x == d", "| Leaf x => (size x == d) && (d == 0)")]),
