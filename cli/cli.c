@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/suites.h"
 #include "impls/list.h"
 
 int check_file_operand(const char *path)
@@ -72,8 +73,9 @@ int parse_suite(const char *text, unsigned *suite)
   for (*suite = 1; pprf_suite_name(*suite) != NULL; ++*suite)
     if (strcmp(text, pprf_suite_name(*suite)) == 0)
       return STATUS_DONE;
-  return complain(STATUS_USAGE, "suite '%s': not sha3-256, sha3-256-salted, aes-128 or mls-sha256",
-                  text);
+#define NAME_ROW(number, name, salted, bytes) ", " name
+  return complain(STATUS_USAGE, "suite '%s': not one of %s", text,
+                  &PPRF_SUITE_TABLE(NAME_ROW)[strlen(", ")]);
 }
 
 int parse_depth(const char *text, unsigned *depth)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "common/options.h"
 #include "replace.h"
 
 enum { SALT_OPTION = 256 };
@@ -168,15 +169,14 @@ static int parse_operand(void *input, char *arg)
 static int complete(void *input)
 {
   const struct setup_args *a = input;
-  const size_t seed_bytes = a->suite == PPRF_MLS_SHA256 ? 32 : PPRF_SEED_BYTES;
-  if (a->have_salt && (a->suite == PPRF_SHA3_256 || (a->suite == 0 && a->have_seed)))
-    return complain(STATUS_USAGE, "--salt: the suite sha3-256 has none");
-  if (a->have_salt && a->suite == PPRF_MLS_SHA256)
-    return complain(STATUS_USAGE, "--salt: the suite mls-sha256 has none");
+  const unsigned suite =
+    a->suite != 0 ? a->suite : pprf_default_suite(a->have_seed ? a->seed : NULL);
+  const size_t seed_bytes = pprf_suite_is_wide(suite) ? PPRF_VALUE_BYTES_MAX : PPRF_SEED_BYTES;
+  if (a->have_salt && !pprf_has_salt(suite))
+    return complain(STATUS_USAGE, "--salt: the suite %s has none", pprf_suite_name(suite));
   if (a->have_seed && a->seed_bytes != seed_bytes)
     return complain(STATUS_USAGE, "--seed: %zu hexadecimal digits, but the suite %s takes %zu",
-                    2 * a->seed_bytes, a->suite == 0 ? "sha3-256" : pprf_suite_name(a->suite),
-                    2 * seed_bytes);
+                    2 * a->seed_bytes, pprf_suite_name(suite), 2 * seed_bytes);
   if (a->depth != 0 && a->path != NULL)
     return STATUS_DONE;
   return complain(STATUS_USAGE, "%s is missing", a->depth == 0 ? "--depth" : "FILE");

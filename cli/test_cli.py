@@ -446,6 +446,31 @@ class Values(Case):
 
 
 class Setup(Case):
+    def test_every_list_of_suites_has_the_rows_of_the_table(self):
+        def text(*path):
+            with open(os.path.join(HERE, "..", *path), encoding="utf-8") as f:
+                return f.read()
+        rows = re.findall(r'ROW\((PPRF_(\w+)), "([\w-]+)", (\d), (\d+)\)', text("prg", "common", "suites.h"))
+        self.assertGreaterEqual(len(rows), 4)
+        lists = {path: text(*path.split("/")) for path in (
+            "include/pprf.h", "prg/prg.h", "docs/suites.md", "docs/key-file.md", "cli/pprf-setup.1",
+            "bindings/go/pprf.go", "bindings/rust/pprf-sys/src/lib.rs", "bindings/python/pprf/__init__.py",
+            "equivalence-tests/vectors/gen_vectors.py", "bench/report/results.py", "bench/report/plots.py")}
+        lists["pprf setup --help"] = self.expect(DONE, "setup", "--help")
+        lists["pprf simulate --help"] = self.expect(DONE, "simulate", "--help")
+        for number, (constant, stem, name, _, _) in enumerate(rows, 1):
+            quoted = re.escape(name)
+            row = {"include/pprf.h": rf"\b{constant} = {number},?\s+/\*\*< {quoted}:",
+                   "prg/prg.h": rf"^#define PRG_{stem} {number}\b", "docs/suites.md": rf"^\| `{quoted}` \| {number} \|",
+                   "docs/key-file.md": rf"\b{number} = {quoted}(?![\w-])",
+                   "bindings/go/pprf.go": rf"= C\.{constant} +// {quoted}(?![\w-])",
+                   "bindings/rust/pprf-sys/src/lib.rs": rf"^pub const {constant}: c_uint = {number};",
+                   "equivalence-tests/vectors/gen_vectors.py": rf'"{quoted}": \({number}, '}
+            for path, content in lists.items():
+                self.assertRegex(content, re.compile(row.get(path, rf"(?<![\w-]){quoted}(?![\w-])"), re.M), path)
+        names = ", ".join(row[2] for row in rows)
+        self.refused(USAGE, "'md5': not one of " + names, "setup", "-d", 4, "-S", "md5", "key")
+
     def test_random_seeds_and_their_salts_differ(self):
         for impl in ("ref", "opt"):
             files = []

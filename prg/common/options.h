@@ -10,21 +10,10 @@
 
 #include "pprf.h"
 #include "prg.h"
+#include "suites.h"
 
 /** Size of the options in version 0.2.0: all members before the store. */
 #define OPTIONS_LEAST offsetof(struct pprf_options, store)
-
-/** Whether keys of the suite have a salt, given or random. */
-static inline int pprf_has_salt(unsigned suite)
-{
-  return suite == PRG_SHA3_256_SALTED || suite == PRG_AES_128;
-}
-
-/** Whether keys of the suite have 32-byte seeds. */
-static inline int pprf_suite_is_wide(unsigned suite)
-{
-  return suite == PRG_MLS_SHA256;
-}
 
 /** Whether the key's file has version 2 (docs/key-file.md): version 1 holds no other suite than
  * sha3-256 and no depth above 32. */
@@ -37,6 +26,18 @@ static inline int pprf_in_version2(unsigned suite, unsigned depth)
 static inline int pprf_is_among(uint64_t suites, unsigned suite)
 {
   return suite < 64 && (suites >> suite & 1) != 0;
+}
+
+/** Whether keys of the suite have a salt, given or random. */
+static inline int pprf_has_salt(unsigned suite)
+{
+  return pprf_is_among(PPRF_SUITES_SALTED, suite);
+}
+
+/** Whether keys of the suite have 32-byte seeds. */
+static inline int pprf_suite_is_wide(unsigned suite)
+{
+  return pprf_is_among(PPRF_SUITES_32_BYTES, suite);
 }
 
 /** The suite of a key whose options name none.  A caller that gives the seed wants the values of

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text of each error. */
-#include "pprf.h"
+/* The text of each error, the name of each suite. */
+#include <stddef.h>
+
+#include "suites.h"
 
 const char *pprf_strerror(int err)
 {
@@ -32,18 +34,9 @@ const char *pprf_strerror(int err)
 
 const char *pprf_suite_name(unsigned suite)
 {
-  switch (suite) {
-  case PPRF_SHA3_256:
-    return "sha3-256";
-  case PPRF_SHA3_256_SALTED:
-    return "sha3-256-salted";
-  case PPRF_AES_128:
-    return "aes-128";
-  case PPRF_MLS_SHA256:
-    return "mls-sha256";
-  default:
-    return NULL;
-  }
+#define NAME_ROW(number, name, salted, bytes) [number] = name,
+  static const char *const names[] = {PPRF_SUITE_TABLE(NAME_ROW)};
+  return suite < sizeof names / sizeof *names ? names[suite] : NULL;
 }
 
 const char *pprf_version(void)
