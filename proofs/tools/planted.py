@@ -652,7 +652,8 @@ MUTANTS = [
      [(SALTED, "is Some [:: l0; l1; r0; r1; 0%num]", "is Some [:: l0; l1; r0; r1; 1%num]")]),
     ("salted_statement_without_memory", r"CodeSecurity.v|Pinned.v",
      [(CODE_SUITE, "r.1 = m.1 /\\ forall q : pointer, cell r.2 q = image d l M0 m.2 q) /\\", "r.1 = m.1) /\\"),
-      ("proofs/security/suites/CodeSecurity.v", "by rewrite (same_model_calls prg_is).\n- move=> A; rewrite adv /ref_node",
+      ("proofs/security/suites/CodeSecurity.v",
+       "by rewrite (same_model_calls prg_is).\n- move=> A; rewrite adv /ref_node",
        "by rewrite (same_model_calls prg_is) => -[].\n- move=> A; rewrite adv /ref_node")]),
     ("drawn_salt_for_trees_of_one_leaf", r"SaltedExamples.v|Pinned.v",
      [(SALTED_PROOF, "(F : sha3_seed -> functions Fault) (M0 : memory) :\n  (forall salt, meets",
@@ -726,7 +727,8 @@ MUTANTS = [
     ("opt_memory_that_is_never_ready", r"OptMemory.v",
      [(OPT_GAME, "[/\\ (0 < d <= 32)%N /\\ cell M store", "[/\\ (0 < d <= 0)%N /\\ cell M store")]),
     ("opt_example_that_assumes_its_functions", r"OptExamples.v: an example assumes what opt_inhabited proves",
-     [("proofs/security/suites/OptExamples.v", "Example scalar :", "Section Assumed.\nVariable O : opt_functions unit.\n"
+     [("proofs/security/suites/OptExamples.v", "Example scalar :",
+       "Section Assumed.\nVariable O : opt_functions unit.\n"
        "End Assumed.\nExample scalar :")]),
     ("hypothesis_made_unsatisfiable", r"Correctness.v|Examples.v",
      [("spec/model/Ggm.v", "| Leaf x => size x == d", "| Leaf x => (size x == d) && (d == 0)")]),
