@@ -7,6 +7,7 @@ what the hosts deliver is counted in their logs.
 --flights N: how many are replayed in each_ticket_is_delivered_once_at_whichever_host."""
 import argparse
 import collections
+import grp
 import json
 import os
 import random
@@ -79,10 +80,13 @@ class Hosts(unittest.TestCase):
         return link
 
     def host(self, *urls, **parts):
+        return self.host_of(f"pprf_tickets on; pprf_tickets_backend {' '.join(urls)};" + parts.pop("more_http", ""),
+                            **parts)
+
+    def host_of(self, http, **parts):
         directory = tempfile.mkdtemp(dir=self.dir)
         os.chmod(directory, 0o755)
         parts.setdefault("workers", 2)
-        http = f"pprf_tickets on; pprf_tickets_backend {' '.join(urls)};" + parts.pop("more_http", "")
         # the status, for tests that wait for what it counts
         host = nginx.Nginx(directory, http=http, server="location /status { pprf_tickets_status json; }",
                            **parts)
@@ -490,9 +494,9 @@ class Configuration(Hosts):
     def test_acl_user_and_names(self):
         server = self.server()
         c = server.client()
-        c("ACL", "SETUSER", "tls-hosts", "on", ">se cr:et", "~{web}:*", "resetchannels", "-@all", "+pprf.hello",
-          "+pprf.namekey", "+pprf.create", "+pprf.issue", "+pprf.claim", "+pprf.commit", "+pprf.release",
-          "+pprf.punct", "+pprf.info", "+pprf.return")
+        with open(os.path.join(TOP, "docs", "fleet.md")) as f:
+            rules = re.search(r"^user tls-hosts on >PASSWORD (.*)$", f.read(), re.M).group(1).split()
+        c("ACL", "SETUSER", "tls-hosts", "on", ">se cr:et", *rules)
         c("ACL", "SETUSER", "may-not-puncture", "on", "nopass", "~{web}:*", "resetchannels", "+@all", "-pprf.punct")
         c("ACL", "SETUSER", "default", "resetpass", "nopass", "-pprf.namekey")
         place = f"127.0.0.1:{server.port}"
@@ -511,6 +515,36 @@ class Configuration(Hosts):
                            (f"valkey://{place}/web", "its user may not use PPRF.NAMEKEY"),
                            (f"valkey://may-not-puncture:any@{place}/web", "its user may not use PPRF.PUNCT")):
             self.useless(wrong, why)
+
+    def test_the_documented_server_serves_the_documented_hosts(self):
+        """the two files of docs/fleet.md, with other paths: a host by the socket, one by the user and password"""
+        if os.getuid() != 0:
+            self.skipTest("needs root, to give the server the group of nginx's workers")
+        with open(os.path.join(TOP, "docs", "fleet.md")) as f:
+            conf, nginx_conf = re.search(r"```\n(# valkey.conf.*?)```\n```\n(# nginx.conf.*?)```", f.read(),
+                                         re.S).groups()
+        folder = tempfile.mkdtemp(prefix="pprf-fleet-", dir=self.dir)
+        os.chmod(folder, 0o755)
+        paths = {"/usr/local/lib/pprf/pprf.so": MODULE, "/run/valkey/pprf.sock": os.path.join(folder, "sock")}
+        for path, here in paths.items():
+            self.assertIn(path, conf + nginx_conf)
+            conf, nginx_conf = conf.replace(path, here), nginx_conf.replace(path, here)
+        with open(os.path.join(folder, "conf"), "w") as f:
+            f.write(conf)
+        port = tap.free_port()
+        group = grp.getgrnam("nogroup").gr_gid
+        os.chown(folder, 0, group)
+        server = subprocess.Popen(["setpriv", f"--regid={group}", "--clear-groups", fleet.SERVER,
+                                   os.path.join(folder, "conf"), "--port", str(port), "--bind", "127.0.0.1"],
+                                  cwd=self.dir, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        a = self.host_of(nginx_conf)
+        b = self.host(f"valkey://tls-hosts:PASSWORD@127.0.0.1:{port}/web?timeout=1000&budget=100")
+        self.ready(a, b)
+        self.assertEqual([seen["failure"] for seen in self.servers(a) + self.servers(b)], ["", ""])
+        ticket = self.ticket(a)
+        self.assertEqual([self.offer(h, ticket) for h in (b, a)], ["accepted", "rejected"])
 
     def test_a_unix_socket(self):
         server = self.server("--unixsocketperm", "777")
