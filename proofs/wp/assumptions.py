@@ -232,8 +232,14 @@ def conditional(root):
     return found
 
 
+def without_comments(text):
+    """The same lines without comments, but for annotations; what looks like one within a string stays."""
+    return re.sub(r'''"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|/\*(?!@).*?\*/|//(?!@)[^\n]*''',
+                  lambda m: "\n" * m[0].count("\n") if m[0][0] == "/" else m[0], text, flags=re.S)
+
+
 def blocks_of(root, file):
-    text = open(os.path.join(root, file), encoding="utf-8").read()
+    text = without_comments(open(os.path.join(root, file), encoding="utf-8").read())
     guard = re.search(r"^#ifndef (\w+_(?:H|ACSL))\n#define \1$", text, re.M)
     plain, block, begun = [], [], 0  # what is open around the block; the block, and where it began in that
     for line in text.splitlines():
@@ -245,7 +251,7 @@ def blocks_of(root, file):
                 begun = len(plain)
         elif "__FRAMAC__" in line and not begun:
             raise Refused(f"{file}: __FRAMAC__ outside #if: {line.strip()}")
-        if begun:
+        if begun and line.strip():
             block.append(line.rstrip())
         if re.match(r"\s*#\s*endif", line):
             if begun == len(plain):
