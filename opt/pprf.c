@@ -551,9 +551,10 @@ static NOINLINE int import_dense(pprf_key **key, const uint8_t *buf, const struc
   return err;
 }
 
-/* Import the nodes after a header. */
-static int import(pprf_key **key, const uint8_t *buf, size_t len, const struct header *h,
-                  unsigned store)
+/* Import the nodes after a header.  Not inlined, as new_key is not: the frames above the wipe hold no
+ * secret, but residue.c checks that they are small. */
+static NOINLINE int import(pprf_key **key, const uint8_t *buf, size_t len, const struct header *h,
+                           unsigned store)
 {
   if (!well_formed(buf, len, h))
     return PPRF_ERR_FORMAT;
