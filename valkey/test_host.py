@@ -186,7 +186,11 @@ class Tickets(Case):
         for host in (a, b) * 40:
             tickets.append(host.seal())
         self.assertEqual(len({t[:32] for t in tickets}), len(tickets))
-        self.assertGreater(len(self.server.client()("KEYS", "*")), 80 // 16)
+        trees = len(self.server.client()("KEYS", "*"))
+        self.assertGreater(trees, 80 // 16)
+        info = self.server.client()("INFO", "commandstats").decode()
+        refused = int(re.search(r"^cmdstat_pprf\.issue:.*failed_calls=(\d+)", info, re.M).group(1))
+        self.assertLessEqual(refused, 2 * trees)  # a host asks a full tree once, then looks for another
         for ticket in tickets:
             self.assertEqual(self.random.choice((a, b)).use(ticket), OK)
         for ticket in tickets:
