@@ -8,8 +8,8 @@ LIBS += $(B)/valkey/pprf.so
 $(B)/valkey/%.o: valkey/%.c $(B)/flags
 	$(call COMPILE,,-fPIC)
 
-$(B)/valkey/pprf_module.o: ALL_CPPFLAGS += -isystem valkey/redis # another project's header
-$(B)/valkey/pprf_module.o: valkey/redis/redismodule.h
+$(B)/valkey/pprf_module.o: ALL_CPPFLAGS += -isystem valkey/redismodule # another project's header
+$(B)/valkey/pprf_module.o: valkey/redismodule/redismodule.h
 
 # with a copy of the library inside; it gives the server the two functions that it looks for
 $(B)/valkey/pprf.so: $(VALKEY_OBJ) $(B)/opt/libpprf.a

@@ -46,7 +46,7 @@ with open(tree + "/bindings/rust/Cargo.lock", "rb") as file:
 assert len(packages) == len(sbom["packages"]) and sbom["spdxVersion"] == "SPDX-2.3"
 assert {name: sums[name] for name in sums if name.endswith(".gz")} == {
     name: digest for name, digest in digests.items() if name.endswith(".gz")}, digests
-with open(tree + "/valkey/redis/redismodule.h", "rb") as file:
+with open(tree + "/valkey/redismodule/redismodule.h", "rb") as file:
     assert digests["redismodule.h"] == hashlib.sha256(file.read()).hexdigest()
 assert crates and crates <= digests.keys() and {"openssl", "hiredis", "jansson", "cffi"} <= {
     p["name"] for p in packages.values()}

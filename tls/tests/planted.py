@@ -21,7 +21,7 @@ class Tls(planting.Suites):
                                                                        "test_" + judge[6:]]
         if judge == "stunnel":
             shim = "build/tls/libpprf_tls_preload.so"
-            return shim, ["python3", "tls/tests/test_matrix.py", "test_stunnel_with_shim_one_context_pool"]
+            return shim, ["/usr/bin/python3", "tls/tests/test_matrix.py", "test_stunnel_with_shim_one_context_pool"]
         return "build/tls/test_" + judge, ["build/tls/test_" + judge]
 
 

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """What operators run, whole: a server that somebody else wrote, with the nginx module, the preload shim or both, one
 context or several, keys in this process or on a Redis server that answers at once or after 8 ms.  Emits TAP.
