@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every folder keeps its own rules in rules.mk; this file holds what they share and the targets
-# that people call.  `make help` lists those.
+# Each folder has its own rules in rules.mk; this file holds shared definitions and the targets that
+# people use. `make help` lists those.
 
 VERSION := $(shell sed -n 's/^\#define PPRF_VERSION "\(.*\)"/\1/p' include/pprf.h)
 SHELL := /bin/bash
@@ -9,7 +9,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-builtin-rules
 .DEFAULT_GOAL := all
 
-# from the environment or the command line, if it is there
+# the CC of the environment or the command line, if set
 ifeq ($(origin CC),default)
 CC := gcc
 endif
@@ -22,20 +22,20 @@ NM ?= nm
 CLANG ?= clang
 PYTHON ?= python3
 PKG_CONFIG ?= pkg-config
-# TAP harness: totals, times and the names of what failed.  One more at a time than there are cores:
-# many tests wait for servers.
+# TAP harness: prints totals, times and the names of failed tests. One job more than there are
+# cores, since many tests wait for servers.
 CORES := $(shell nproc)
 TAP := prove --jobs $(shell expr $(CORES) + 1) --timer --failures --comments
 
-# Empty: libpprf is built without OpenSSL, on packaging/amalgamation/builtin.c.  `make lib` does that.
+# Empty: build libpprf without OpenSSL, on packaging/amalgamation/builtin.c, as `make lib` does.
 LIBCRYPTO := yes
 
-# CPPFLAGS, CFLAGS, CXXFLAGS, LDFLAGS and LDLIBS are the user's, from the environment or the command
-# line, and come after ours: rules use ALL_*, and LINK or LINK_CXX to link.
+# CPPFLAGS, CFLAGS, CXXFLAGS, LDFLAGS and LDLIBS belong to the user (environment or command line)
+# and come after ours: rules use ALL_*, and LINK or LINK_CXX to link.
 WARN := -Wall -Wextra -pedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(WERROR)
 CXX_WARN := -Wall -Wextra -pedantic -Wshadow $(WERROR)
 OUR_CPPFLAGS := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Iinclude -Iprg $(if $(LIBCRYPTO),,-DPPRF_NO_OPENSSL)
-# what is built does not know where
+# build outputs do not depend on the directory
 OUR_CFLAGS := -std=c11 -O2 -g $(WARN) -fvisibility=hidden -fstack-protector-strong \
   "-ffile-prefix-map=$(CURDIR)=."
 OUR_CXXFLAGS := -std=c++17 -O2 -g $(CXX_WARN)
@@ -47,19 +47,21 @@ ALL_CXXFLAGS := $(OUR_CXXFLAGS) $(CXXFLAGS)
 ALL_LDFLAGS := $(OUR_LDFLAGS) $(LDFLAGS)
 ALL_LDLIBS := $(OUR_LDLIBS) $(LDLIBS)
 LINK := $(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS)
-# In front of a command, which is not shown then: what is made.  V=1 shows the command.
+# Prefix for a command: prints what is being made instead of the command. V=1 shows the command.
 SAY = $(if $(filter 1,$(V)),,@echo '  $(1) $(2)'; )
 QUIET = $(if $(filter 1,$(V)),,@)
-# The object $@ of the C file that it depends on first; $(1): flags for the preprocessor, $(2): for the compiler.
+# Compile the first prerequisite, a C file, to the object $@; $(1): preprocessor flags, $(2):
+# compiler flags.
 define COMPILE
 @mkdir -p $(@D)
 $(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) $(1) $(ALL_CFLAGS) $(2) $(DEPFLAGS) -c -o $@ $<
 endef
-# The program $@ of all that it depends on; $(1): more libraries, $(2): more flags, $(3): another linker than $(LINK).
+# Link all prerequisites to the program $@; $(1): more libraries, $(2): more flags, $(3): linker, if
+# not $(LINK).
 LINKED = $(call SAY,LINK,$@)$(or $(3),$(LINK)) $(2) -o $@ $^ $(1) $(ALL_LDLIBS)
-# An archive for others: its objects as one, in which names that are not exported are local, so that
-# a program may have the same.  With -flto that is machine code already.  Sections that the linker
-# would take from one object for all (i386 has them) are kept: their names are local.
+# Prepare an archive for users: all objects are linked into one, in which names that are not
+# exported are local, so that a program may define the same names. With -flto the result is already
+# machine code. COMDAT sections (i386 has them) are kept, since their names become local.
 NOT_LTO := $(if $(filter -flto%,$(ALL_CFLAGS)),$(if $(findstring clang,$(CC)),,-flinker-output=nolto-rel))
 
 define MAKE_ARCHIVE
@@ -70,19 +72,19 @@ $(QUIET)$(AR) rcsD $@ $(@:.a=.whole.o)
 @rm -f $(@:.a=.whole.o)
 endef
 LINK_CXX := $(CXX) $(ALL_CXXFLAGS) $(ALL_LDFLAGS)
-# Warnings are errors in our own runs, and nothing to a user whose compiler has new ones.
+# Warnings are errors in our own runs, but not for users, whose compiler may have new ones.
 STRICT := $(if $(filter undefined,$(origin WERROR)),WERROR=-Werror)
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-ENGINE := -fsanitize=fuzzer # what drives a fuzz target
-# before a run: removes an older result, notes of which sources the new one is
+ENGINE := -fsanitize=fuzzer # the fuzzing engine
+# before a run: remove the old result, record which sources the new one is for
 SOURCE := $(PYTHON) bench/report/source.py
-# a TAP test that plants bugs: the command, to which options may be added
+# writes a TAP test that plants bugs: $(1) is its command, which accepts further options
 PLANTING := tools/planting.py
 PLANTED = @printf '\#!/bin/sh\nexec %s "$$@"\n' '$(1)' > $@ && chmod +x $@
 DEPFLAGS = -MMD -MP -MF $@.d
 
-# What compilers are told, and the lists of sources: when that changes, what was made from them is made
-# again.  Warnings and the folder's name are no part of it: they change no code.
+# Compiler commands and lists of sources: when they change, everything made from them is rebuilt.
+# Warnings and the folder's name are left out, since they do not affect the code.
 B := build
 $(B)/flags: export FLAGS_NOW = $(subst "-ffile-prefix-map=$(CURDIR)=.",,$(filter-out $(WARN) $(CXX_WARN), \
   $(CC) $(CXX) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_CXXFLAGS) $(ALL_LDFLAGS) $(ALL_LDLIBS) \
@@ -103,20 +105,20 @@ INCLUDEDIR ?= $(PREFIX)/include
 BINDIR ?= $(PREFIX)/bin
 MANDIR ?= $(PREFIX)/share/man
 
-LIBS :=      # what `make all` builds: each folder appends
+LIBS :=      # built by `make all`; each folder appends to it
 PROGRAMS :=
-TAP_TESTS := # executables that emit TAP: `make test` runs them all
+TAP_TESTS := # executables that emit TAP, all run by `make test`
 
-# `make deps-<group>` installs what a group of targets needs; DEPS=skip forbids it.
+# `make deps-<group>` installs what a group of targets needs; DEPS=skip disables it.
 DEPS ?= install
 .PHONY: deps-%
 deps-%:
 	@DEPS=$(DEPS) tools/deps.sh $*
 
-# ---- the sources, here alone: every folder's rules and scripts take these lists
+# ---- source lists, defined only here: the rules and scripts of all folders use them
 PRG_LIBCRYPTO_SRC := prg/libcrypto.c prg/wipe.c
 PRG_BUILTIN_SRC := packaging/amalgamation/builtin.c
-PRG_KECCAK_SRC := prg/keccak.c prg/aes.c prg/aes_instructions.c prg/sha256.c prg/sha256_instructions.c prg/choice.c prg/wipe.c # and libcrypto.c under other names
+PRG_KECCAK_SRC := prg/keccak.c prg/aes.c prg/aes_instructions.c prg/sha256.c prg/sha256_instructions.c prg/choice.c prg/wipe.c # plus libcrypto.c under other names
 COMMON_SRC := prg/common/fork.c prg/common/prepare.c prg/common/strerror.c # in both libraries
 REF_SRC := ref/node.c ref/core.c ref/codec.c ref/version2.c ref/pprf.c ref/batch.c ref/wide.c
 OPT_SRC := opt/slots/bitmap.c opt/slots/pages.c opt/slots/levels.c opt/packed/arena.c opt/packed/tiles.c opt/packed/index.c opt/packed/draft/draft.c opt/packed/fit.c opt/packed/draft/rewrite.c opt/packed/draft/rewrite_set.c opt/packed/draft/splice.c opt/packed/sets/rewrite.c opt/packed/sets/range.c opt/packed/sets/set.c opt/packed/sets/runs.c opt/packed/sets/splice_runs.c opt/packed/sets/batch.c opt/packed/load.c opt/packed/read.c opt/packed/packed.c opt/slots/store.c opt/read.c opt/change.c opt/walk.c opt/packed/core.c opt/packed/core_range.c opt/core.c opt/pprf.c opt/batch.c opt/wide.c prg/lanes.c opt/shared.c
@@ -126,19 +128,19 @@ OPT_ALL := $(OPT_SRC) $(COMMON_SRC)
 CLI_SRC := cli/main.c cli/command.c cli/options.c cli/message.c cli/cli.c cli/setup.c cli/key.c cli/leftovers.c \
   cli/keyfile.c cli/replace.c cli/simulate.c
 TLS_SRC := tls/tickets/pool.c tls/tickets/backend.c tls/tickets/tickets.c tls/tickets/locked.c tls/openssl/clients.c tls/openssl/attach.c
-FLEET_SRC := tls/fleet/cause.c tls/fleet/target.c tls/fleet/wire.c tls/fleet/fleet.c valkey/chain.c # of libpprf_tls too
+FLEET_SRC := tls/fleet/cause.c tls/fleet/target.c tls/fleet/wire.c tls/fleet/fleet.c valkey/chain.c # also part of libpprf_tls
 
-# in the order of the lists above, then what has no part in it
+# in the order of the lists above, then the folders that have no part in them
 ROOMS := prg ref opt tls cli equivalence-tests bench
 include $(ROOMS:%=%/rules.mk) \
   $(filter-out $(ROOMS:%=%/rules.mk),$(wildcard */rules.mk packaging/*/rules.mk bindings/*/rules.mk))
-# A source that has moved is no error of what earlier builds noted: what was made from it is made again.
+# A source that was moved away does not break an older build: its objects are rebuilt.
 %.c: ;
 # (build/debian12 and build/root are whole systems)
 -include $(shell find $(B) \( -path $(B)/debian12 -o -path $(B)/root \) -prune -o -name '*.d' -print 2>/dev/null)
 
 .PHONY: all lib products test verify prove tap clean help
-# opt/rules.mk: in a folder of its own, so that a later `make` compiles nothing again
+# see opt/rules.mk; a separate build folder, so that a later `make` does not recompile it
 LIB := $(MAKE) --no-print-directory B=$(B)/lib LIBCRYPTO=
 lib: ## build only the C library, without OpenSSL: needs a compiler and make
 	@$(LIB) -s -j$(CORES) library
@@ -147,7 +149,7 @@ all: deps-build ## build the libraries and programs
 	@$(MAKE) --no-print-directory products
 products: $(LIBS) $(PROGRAMS)
 
-# a part of a long run, and how long it took
+# run a part of a long run and print its time
 PART = +@SECONDS=0; $(MAKE) --no-print-directory $(1) && echo "make $(1): $$SECONDS s"
 
 test: deps-build deps-prove deps-prove-wp deps-test deps-fuzz deps-bench deps-style ## check the Coq proofs and a part of the C proofs, run every test
@@ -158,7 +160,7 @@ test: deps-build deps-prove deps-prove-wp deps-test deps-fuzz deps-bench deps-st
 	$(call PART,$(STRICT) tap)
 	$(call PART,sample)
 
-# these take minutes and start first, so that none of them is left alone at the end
+# These take minutes and start first, so that no slow test runs alone at the end.
 SLOW_TESTS := $(addprefix $(B)/,equivalence-tests/faults-asan amalgamation/test equivalence-tests/shipped-prg \
   equivalence-tests/coverage \
   equivalence-tests/planted bindings/planted valkey/planted tls/planted opt/planted equivalence-tests/faults) \
@@ -169,11 +171,11 @@ tap: $(LIBS) $(PROGRAMS) $(TAP_TESTS) ## run the tests without the proofs
 	@$(SOURCE) $(B)/test/summary.txt
 	@$(TAP) $(filter $(SLOW_TESTS),$(TAP_TESTS)) $(filter-out $(SLOW_TESTS),$(TAP_TESTS)) | tee $(B)/test/summary.txt
 
-# What takes up to hours in whole (test-prove-gate, planted, planted-prove, prove-wp-smoke), in five
-# minutes; SEED=... repeats it.
+# A five-minute sample of what would take hours in full (test-prove-gate, planted, planted-prove,
+# prove-wp-smoke); SEED=... repeats it.
 SAMPLE_SEED := $(or $(SEED),$(shell echo $$RANDOM$$RANDOM))
 .PHONY: sample
-sample: $(LIBS) $(PROGRAMS) ## plant at random up to a tenth of the bugs and weakenings, run up to a tenth of the smoke tests (5 minutes)
+sample: $(LIBS) $(PROGRAMS) ## try a random sample (up to a tenth) of planted bugs, weakenings and smoke tests (5 minutes)
 	@echo "sample: SEED=$(SAMPLE_SEED)"
 	@$(MAKE) --no-print-directory coq-build
 	@SEED=$(SAMPLE_SEED) $(TAP) proofs/tools/planted.py :: --sample 1/10 --clock 100
@@ -182,7 +184,7 @@ sample: $(LIBS) $(PROGRAMS) ## plant at random up to a tenth of the bugs and wea
 	@$(WP) planted_code.py --sample 20 --clock 50 --seed $(SAMPLE_SEED)
 	@$(WP) prove.py --smoke --tenth --seed $(SAMPLE_SEED)
 
-# the maintainer's loop: the tests that a file touches, or what git says has changed
+# for development: run the tests that concern a file, or the files that git lists as changed
 .PHONY: check
 check: deps-test ## run the tests that changed files concern: CHANGED="opt/core.c"; default: those that git lists
 	@$(PYTHON) equivalence-tests/gates/check.py "$(TAP_TESTS)" $(CHANGED)
@@ -202,9 +204,10 @@ verify: deps-build deps-prove deps-prove-wp deps-test deps-fuzz deps-bench ## th
 	@$(MAKE) --no-print-directory $(STRICT) fuzz
 	@$(MAKE) --no-print-directory $(STRICT) bench-quick
 
-# What a newcomer does, in a clean root of a Debian: the README's two commands, or the targets in PARTS.
+# Build and test in a clean Debian root, as a newcomer does: the README's two commands, or the
+# targets in PARTS.
 TEST_ROOT_SUITES := bookworm trixie
-# everything but the proofs of the C code
+# everything except the C proofs
 TEST_ROOT_SHORT := deps-build deps-prove deps-test deps-fuzz deps-bench deps-style all install demo prove-coq \
   test-prove-gate test-oracle tap fuzz bench-quick
 SUITE ?= trixie

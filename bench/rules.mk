@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # bench/: measurements and the report.
 #   bench         Google Benchmark, every implementation in one run
-#   bench-nohash  the same with prg_none.c in place of the PRG: the cost of all but hashing
-#   series        one run of a scenario, operation by operation; sparse sets in large domains
+#   bench-nohash  the same with prg_none.c as the PRG: the cost without hashing
+#   series        one scenario, operation by operation; sparse sets in large domains
 #   heap          the paper's list alone, for valgrind's massif
-#   stores        opt's two stores beside each other and beside others
-#   suites        the suites beside each other, in each version that the processor has
+#   stores        opt's two stores compared with each other and with others
+#   suites        the suites compared, in every version that the processor supports
 #   coversize     nodes of a key under normally distributed punctures: simulated and predicted
-# Results are build/bench/*.json and *.csv; report/report.py turns what there is into build/report/.
+# Results are build/bench/*.json and *.csv; report/report.py makes build/report/ of those that exist.
 
 BENCH_IMPL := $(B)/bench/baselines.o $(B)/bench/workload.o $(B)/cli/impls/list.o \
   $(IMPL_OBJ) $(B)/opt/libpprf_opt.a $(B)/ref/libpprf_ref_ns.a
@@ -53,11 +53,11 @@ TAP_TESTS += $(B)/bench/test_baselines bench/report/test_report.py bench/stops_t
 bench/stops_test.sh: $(B)/bench/stores
 $(B)/bench/test_baselines: $(B)/bench/test_baselines.o $(BENCH_IMPL) $(BENCH_PRG)
 	$(call LINKED,$(ABSEIL),,$(LINK_CXX))
-# a program that does not link is noticed by make test
+# make test must detect a benchmark that does not link
 bench/report/test_report.py: $(BENCH_PROGRAMS)
 
 .PHONY: bench bench-quick report peers
-# the cases of bench/report/peers.py
+# the cases used by bench/report/peers.py
 PEERS_CASES := BM_(Punct/.*/(worst|random|normal)/d:16|Punct/.*/best/d:15|EvalPunct/.*/tls/d:16|Range/.*/ranges/d:16|Setup/.*/d:16|Eval/.*/random/d:15)$$
 .PHONY: stores
 stores: deps-bench ## compare opt's two stores with each other and with others (10 minutes)
@@ -80,10 +80,10 @@ bench: deps-bench ## measure everything (25 minutes; it downloads and compiles O
 	@$(SOURCE) $(B)/bench/bench.json
 	@bench/run.sh full $(B)/bench
 	@$(MAKE) --no-print-directory report
-bench-quick: deps-bench ## measure the essentials (5 minutes; PEERS=1: OpenMLS, too, 8 more) and write build/report/
+bench-quick: deps-bench ## measure the essentials (5 minutes; PEERS=1 adds OpenMLS, 8 more) and write build/report/
 	@$(MAKE) --no-print-directory $(BENCH_PROGRAMS)
 	@$(SOURCE) $(B)/bench/bench.json
 	@PEERS=$(PEERS) bench/run.sh quick $(B)/bench
 	@$(MAKE) --no-print-directory report
-report: deps-bench ## write build/report/ from what has been proven, fuzzed, tested and measured
-	@bench/report/report.py $(B)  # by its first line: Debian's python3, which has python3-matplotlib
+report: deps-bench ## write build/report/ from the results of proofs, fuzzing, tests and benchmarks
+	@bench/report/report.py $(B)  # by its shebang: Debian's python3, which has python3-matplotlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# bindings/: the tests of the bindings' tests.
+# bindings/: plants bugs in the bindings, which their tests must detect.
 TAP_TESTS += $(B)/bindings/planted
 $(B)/bindings/planted: $(PLANTING) bindings/planted.py $(wildcard bindings/*/planted.txt) bindings/go/pprf.c \
   bindings/rust/pprf-sys/c/pprf.c

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # cli/: the program pprf, its manual pages and its tests.
 #
-# impls/: both implementations as values (impl.h), for programs that run them side by side, and the paper's
-# store as a third (list.h).  ref/names.h gives the reference names of its own.
+# impls/: both implementations as values (impl.h), for programs that run them side by side, and the
+# paper's store as a third (list.h).  ref/names.h renames the functions of ref.
 IMPL_OBJ := $(B)/cli/impls/impl_ref.o $(B)/cli/impls/impl_opt.o
-# what a program links that runs both, with the PRG that ships
+# libraries for a program that runs both, with the PRG that ships
 IMPL_ARCHIVES := $(B)/opt/libpprf_opt.a $(B)/ref/libpprf_ref_ns.a $(B)/prg/libprg_keccak.a
 
 $(B)/cli/impls/%.o: cli/impls/%.c $(B)/flags
@@ -17,7 +17,7 @@ $(B)/cli/impls/impl_ref.o: cli/impls/impl.c ref/names.h $(B)/flags
 CLI_CPPFLAGS := -Icli -D_FILE_OFFSET_BITS=64
 CLI_OBJ := $(CLI_SRC:cli/%.c=$(B)/cli/%.o)
 CLI_MAN := $(wildcard cli/*.1)
-# where bash, zsh and fish look, with PREFIX=/usr/local
+# where bash, zsh and fish look when PREFIX=/usr/local
 CLI_SHARE = $(PREFIX)/share
 CLI_COMPLETIONS = $(CLI_SHARE)/zsh/site-functions/_pprf $(CLI_SHARE)/fish/vendor_completions.d/pprf.fish \
   $(CLI_SHARE)/bash-completion/completions/pprf.bash

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# The documents' examples, links and names are tested.
+# Tests of the documents: examples, links and names.
 TAP_TESTS += docs/test_docs.py
 .PHONY: pictures links docs test-docs
-docs: deps-docs ## write the documents and the interfaces for C and Python as pages: build/docs/html
+docs: deps-docs ## write the documents and the C and Python interfaces as HTML: build/docs/html
 	@docs/pages/build.py $(B)/docs
-test-docs: deps-docs ## test these pages: nothing is missing, no link is broken
+test-docs: deps-docs ## test the HTML pages: nothing missing, no broken link
 	@$(TAP) docs/pages/test_pages.py
 test-full: test-docs
 pictures: ## draw docs/pictures again with draw.py
 	@docs/pictures/draw.py
-links: ## link the names in the documents' tables to their files, after files were moved
+links: ## update the links from names in the documents to their files, after files have moved
 	@docs/links.py
 TAP_TESTS += docs/test_uses.py
 docs/test_uses.py: $(B)/tls/libpprf_tls.a

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-# equivalence-tests/: ref against opt against a naive model, and hostile input.
+# equivalence-tests/: compares ref, opt and a naive model; hostile input.
 #
 # Each variant compiles ref, opt and the tests with its own compiler and flags into
 # build/equivalence-tests/VARIANT/:
-#   plain  the compiler and flags of the libraries      asan  clang, ASan and UBSan
+#   plain  compiler and flags of the libraries      asan  clang, ASan and UBSan
 #   fuzz   asan with libFuzzer's coverage               tsan  clang, ThreadSanitizer
 #   fast   libFuzzer's coverage alone
 #   afl    asan with AFL++'s coverage                   cov   clang, coverage of lines and branches
-#   cov-threads  the same where threads meet: no count is lost
-# The user's CPPFLAGS and LDFLAGS go to all of them, CFLAGS to plain: the others are compiled as
-# their tools need it.
+#   cov-threads  the same for threaded tests: counters are atomic
+# The user's CPPFLAGS and LDFLAGS apply to all of them, CFLAGS only to plain: the other variants
+# need the flags of their tools.
 EQ := equivalence-tests
 EQB := $(B)/$(EQ)
 EQ_CFLAGS := -std=c11 -g $(WARN) -I$(EQ)
-# without the user's link-time optimization, for which each compiler has a linker plugin of its own
+# without the user's link-time optimization: each compiler needs its own linker plugin
 EQ_LDFLAGS := $(filter-out -flto%,$(ALL_LDFLAGS))
 EQ_CLI := command options message cli setup key leftovers keyfile replace simulate
 EQ_CLI_FLAGS := -Icli -D_FILE_OFFSET_BITS=64 \
   -D'EVAL_LEAVES_MAX=UINT64_C(1024)' -D'EVAL_LINES_MAX=UINT64_C(1024)' -DDRAWS_MAX=1024
-# the real PRG beside the test PRG
+# the real PRG is renamed, so that the test PRG can call it
 EQ_RENAME := $(foreach f,expand expand_wide digest random random_wide wipe_plan calls,-Dprg_$(f)=sha3_prg_$(f))
 
 # $(1) variant, $(2) compiler, $(3) flags
@@ -52,7 +52,8 @@ $(EQB)/$(1)/%.o: $(EQ)/%.c $(B)/flags
 $(EQB)/$(1)/cli/%.o: cli/%.c $(B)/flags
 	@mkdir -p $$(@D)
 	$$(call SAY,$(2),$$@)$(2) $(ALL_CPPFLAGS) $(EQ_CLI_FLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
-# opt, and both implementations, without a PRG; with the real one; with the test PRG; and the sequences
+# opt, and both implementations: without a PRG; with the real one; with the test PRG; then the
+# sequences
 EQ_$(1)_OPT := $(OPT_ALL:%.c=$(EQB)/$(1)/%.o)
 EQ_$(1)_KEYS := $(REF_SRC:%.c=$(EQB)/$(1)/%.o) $(COMMON_SRC:%.c=$(EQB)/$(1)/ref/%.o) $$(EQ_$(1)_OPT) \
   $(EQB)/$(1)/cli/impls/impl_ref.o $(EQB)/$(1)/cli/impls/impl_opt.o
@@ -61,7 +62,7 @@ EQ_$(1)_TOY := $$(EQ_$(1)_KEYS) $(EQB)/$(1)/differential/test_prg.o \
   $(EQB)/$(1)/prg/libcrypto_sha3.o $(EQB)/$(1)/prg/wipe.o
 EQ_$(1)_OPS := $$(EQ_$(1)_TOY) $(EQB)/$(1)/differential/ops.o $(EQB)/$(1)/differential/model.o \
   $(EQB)/$(1)/differential/oracle.o
-# what a fuzz target needs; the command line's has the program beside
+# what a fuzz target needs; the command line's target also has the program
 EQ_$(1)_FUZZ_CLI := $(EQ_CLI:%=$(EQB)/$(1)/cli/%.o) $(EQB)/$(1)/cli/impls/list.o
 endef
 EQ_SANITIZE_CLANG := $(SANITIZE) -fno-optimize-sibling-calls
@@ -80,7 +81,7 @@ $(eval $(call EQ_VARIANT,tsan,$(CLANG),-O1 -fsanitize=thread))
 EQ_TAP := vectors vectors-asan random three-way api
 TAP_TESTS += $(EQ_TAP:%=$(EQB)/%) $(EQB)/vectors-regenerated
 
-# the vectors: from an independent implementation
+# the vectors, from an independent implementation
 $(EQB)/vectors-regenerated: $(EQ)/vectors/gen_vectors.py
 	@mkdir -p $(@D)
 	printf '#!/bin/sh\nexec $(PYTHON) $(EQ)/vectors/gen_vectors.py --check\n' > $@
@@ -97,18 +98,18 @@ $(EQB)/api: $(EQ_plain_SHA3) $(EQB)/plain/differential/api.o
 	$(call LINKED)
 $(EQB)/random $(EQB)/replay: $(EQB)/%: $(EQB)/plain/differential/%.o $(EQ_plain_OPS)
 	$(call LINKED)
-# the extracted Coq model as the third party
+# a third party: the extracted Coq model
 $(EQB)/three-way: $(EQB)/random $(B)/oracle
 	cp $< $@
 
 # ---- fuzzing
 
-# coverage guides by ref and opt, not by the test's own branches
+# coverage of ref and opt guides the fuzzer, not the test's own branches
 $(EQB)/fuzz/% $(EQB)/fast/%: EQ_TEST_FLAGS := -fno-sanitize=fuzzer-no-link
 
 EQ_FUZZ := fuzz_ops fuzz_import fuzz_cli
-# Sequences are found by a program without sanitizers, which runs several times as many, and what it keeps
-# is run with them.  No sequence depends on bytes that comparisons would have to show.
+# The fuzzer runs sequences without sanitizers, several times as fast; the inputs that it keeps then
+# run with them. No sequence depends on bytes that comparisons would have to reveal.
 $(EQB)/fuzz_ops: $(EQB)/fast/fuzz/fuzz_ops.o $(EQ_fast_OPS)
 	$(call LINKED,,,$(CLANG) $(ENGINE) $(EQ_LDFLAGS))
 $(EQB)/fuzz_import $(EQB)/fuzz_cli: $(EQB)/%: $(EQB)/fuzz/fuzz/%.o $(EQ_fuzz_OPS)
@@ -118,7 +119,7 @@ $(EQ_FUZZ:%=$(EQB)/afl/%): $(EQB)/afl/%: $(EQB)/afl/fuzz/%.o $(EQ_afl_OPS)
 $(EQB)/fuzz_cli: $(EQ_fuzz_FUZZ_CLI)
 $(EQB)/afl/fuzz_cli: $(EQ_afl_FUZZ_CLI)
 $(EQB)/fuzz_cli $(EQB)/afl/fuzz_cli $(EQB)/corpus-cli $(EQB)/covered/corpus-cli: EQ_LIBS := -ljansson -lm
-# the committed inputs once, in every run of the tests
+# every run of the tests executes the committed inputs once
 EQ_CORPUS := $(EQ_FUZZ:fuzz_%=corpus-%)
 EQ_INPUTS := $(EQ_FUZZ:%=$(EQB)/inputs/%)
 $(EQ_INPUTS): $(EQB)/inputs/%: $(EQ)/fuzz/corpus/%.tar.gz
@@ -148,7 +149,7 @@ fuzz-afl: deps-fuzz deps-fuzz-afl deps-prove ## make fuzz with AFL++
 	@$(MAKE) --no-print-directory $(EQ_FUZZ:%=$(EQB)/afl/%)
 	@$(PYTHON) $(EQ)/fuzz/fuzz.py --afl $(EQB) $(FUZZ_SECONDS) $(EQ_FUZZ)
 
-# ---- failures injected
+# ---- injected failures
 
 TAP_TESTS += $(EQB)/faults $(EQB)/faults-asan
 EQ_WRAP := malloc calloc realloc posix_memalign aligned_alloc free mmap64 munmap madvise mlock mlock2 \
@@ -171,7 +172,7 @@ $(EQB)/hostile: $(EQB)/plain/failures/hostile.o $(EQ_plain_SHA3)
 $(EQB)/hostile-asan: $(EQB)/asan/failures/hostile.o $(EQ_asan_SHA3)
 	$(call LINKED,,,$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS) $(EQ_ARENA_WRAP))
 
-# ---- what freed blocks, given back pages and left stacks hold, and what the key says that it holds
+# ---- contents of freed blocks, returned pages and used stacks; memory figures that the key reports
 
 TAP_TESTS += $(EQB)/memory
 EQ_MEMORY_WRAP := $(foreach f,malloc calloc free munmap madvise mlock2 prg_expand opt_expand_many \
@@ -179,7 +180,7 @@ EQ_MEMORY_WRAP := $(foreach f,malloc calloc free munmap madvise mlock2 prg_expan
 $(EQB)/memory: $(EQB)/plain/secrets/memory.o $(EQ_plain_SHA3)
 	$(call LINKED,,$(EQ_MEMORY_WRAP))
 
-# ---- what is erased is gone: the libraries as they are built
+# ---- erased data is gone, in the libraries as they are built
 
 CLEAN_TESTS += $(EQB)/residue
 TAP_TESTS += $(EQB)/residue
@@ -187,13 +188,14 @@ $(EQB)/residue: $(EQB)/plain/secrets/residue.o $(EQB)/plain/cli/impls/impl_ref.o
   $(B)/ref/libpprf_ref_ns.a $(B)/opt/libpprf_opt.a $(B)/prg/libprg_libcrypto.a
 	$(call SAY,LINK,$@)$(LINK) -Wl,--wrap=prg_wipe -o $@ $^ $(ALL_LDLIBS)
 
-# with seeds of 32 bytes
+# with 32-byte seeds
 CLEAN_TESTS += $(EQB)/residue-mls
 TAP_TESTS += $(EQB)/residue-mls
 $(EQB)/residue-mls: $(EQB)/residue
 	cp $< $@
 
-# and as others build them: every cell is a target, residue-CELL; two of them are in `make test`
+# Also as others build them: each compiler and set of flags is a target residue-CELL; two run in
+# `make test`.
 EQ_MATRIX := $(foreach c,gcc clang,$(addprefix $(c),-O0 -O1 -O2 -O3 -Os -O3-march=native -O2-flto))
 EQ_MATRIX_OBJ := $(EQB)/plain/secrets/residue.o $(EQB)/plain/secrets/wide_prg.o $(EQB)/plain/cli/impls/impl_ref.o $(EQB)/plain/cli/impls/impl_opt.o
 TAP_TESTS += $(EQB)/residue-matrix
@@ -211,7 +213,8 @@ residue-matrix: $(EQB)/residue-matrix ## search for residues of the libraries un
 $(EQ_MATRIX:%=residue-%): residue-%: $(EQB)/residue-matrix
 	@$< $*
 
-# ---- the first call of each function in a process that binds lazily, which no other test's programs do: without ALL_LDFLAGS
+# ---- the first call of each function in a process with lazy binding, which only this test has: it is
+# built without ALL_LDFLAGS
 
 TAP_TESTS += $(EQB)/first_use
 $(EQB)/first_use: $(EQ)/secrets/first_use.py $(wildcard $(EQ)/secrets/first_use*.*) $(EQ)/vectors/gen_vectors.py $(B)/opt/libpprf.a \
@@ -245,23 +248,23 @@ stack: $(EQB)/stack ## measure the stack that each function needs, under 30 comp
 	@prove --verbose --timer $< :: --full
 test-full: stack
 
-# ---- the key file when calls fail and processes die
+# ---- the key file, when calls fail and processes die
 
 TAP_TESTS += $(EQB)/crash
-# it defines open and open64, which are one where file sizes have 64 bits by request
+# crash_preload.c defines both open and open64, which a 64-bit off_t would make one
 $(EQB)/crash_preload.so: $(EQ)/failures/crash_preload.c
 	@mkdir -p $(@D)
 	$(call SAY,LINK,$@)$(CC) $(ALL_CPPFLAGS) -U_FILE_OFFSET_BITS $(EQ_CFLAGS) $(CFLAGS) $(ALL_LDFLAGS) -fPIC -shared -o $@ $< -ldl $(ALL_LDLIBS)
 $(EQB)/crash: $(EQ)/failures/crash.py $(EQB)/crash_preload.so $(B)/pprf
 	cp $< $@
 
-# ---- small trees, all of them
+# ---- all small trees
 
 TAP_TESTS += $(EQB)/exhaustive
 $(EQB)/exhaustive: $(EQB)/plain/differential/exhaustive.o $(EQ_plain_OPS)
 	$(call LINKED)
 
-# ---- planted bugs: the tests of the tests
+# ---- planted bugs test the tests
 
 EQ_SUITES := vectors vectors-asan random exhaustive faults faults-asan residue residue-mls first_use memory api prg_choice wide_prg wide_prg-libcrypto hostile forks stack \
   corpus-ops corpus-import corpus-cli
@@ -274,19 +277,19 @@ planted: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) $(EQB)/crash $(EQB)/three-w
 	@$(SOURCE) $(EQB)/planted.json
 	@$(PYTHON) $(EQ)/gates/planted.py --jobs $(EQ_JOBS) --json $(EQB)/planted.json
 
-# a tenth of them, for make test
+# for make test: a random tenth
 .PHONY: planted-sample
 planted-sample: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) $(EQB)/crash $(EQB)/three-way $(EQB)/secret-flow $(EQB)/threads
 	@$(PYTHON) $(EQ)/gates/planted.py --sample 25 --clock 50 --jobs $(EQ_JOBS)
 
-# bugs that nobody chose: a random sample of changes, which COUNT and SEED decide
+# Bugs that nobody chose: COUNT random changes, which SEED repeats.
 COUNT ?= 400
 .PHONY: random-bugs
 random-bugs: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) $(EQB)/crash $(EQB)/secret-flow $(EQB)/threads $(EQB)/shipped-prg \
   $(B)/ref/smoke $(B)/opt/selftest $(TLS_TAP) ## plant random bugs in the C code (SEED=.. COUNT=..) and list those that no test detects
 	@$(PYTHON) $(EQ)/gates/random_bugs.py --seed "$(SEED)" --count $(COUNT) --jobs $(EQ_JOBS) $(if $(SECONDS),--seconds $(SECONDS))
 
-# ---- the same with the PRG that ships with opt, in each of its versions
+# ---- the same with each version of the PRG that opt ships with
 
 TAP_TESTS += $(EQB)/shipped-prg
 $(EQB)/vectors-shipped: $(EQB)/plain/vectors/vectors.o
@@ -307,7 +310,7 @@ EQ_PRG_WRAP := $(foreach f,$(foreach v,scalar avx2 avx512 avx2_x4 avx512_x4 avx5
 $(EQB)/prg_choice: $(EQB)/plain/differential/prg_choice.o $(B)/prg/libprg_keccak.a
 	$(call LINKED,,$(EQ_PRG_WRAP))
 
-# ---- the PRG of 32-byte seeds: what it leaves behind, and errors; of the library and of the reference
+# ---- the PRG with 32-byte seeds: residues and errors, of the library and of the reference
 
 TAP_TESTS += $(EQB)/wide_prg $(EQB)/wide_prg-libcrypto
 EQ_WIDE_WRAP := $(foreach f,EVP_KDF_CTX_new EVP_KDF_derive RAND_priv_bytes,-Wl,--wrap=$(f))
@@ -316,7 +319,8 @@ $(EQB)/wide_prg: $(EQB)/plain/secrets/wide_prg.o $(B)/prg/libprg_keccak.a
 $(EQB)/wide_prg-libcrypto: $(EQB)/plain/secrets/wide_prg.o $(B)/prg/lanes.o $(B)/prg/libprg_libcrypto.a
 	$(call LINKED,,$(EQ_WIDE_WRAP))
 
-# ---- secrets decide nothing: memcheck on undefined seeds, the implementations as they are built
+# ---- branches and addresses do not depend on secrets: memcheck treats seeds as undefined, in the
+# libraries as they are built
 
 TAP_TESTS += $(EQB)/secret-flow
 $(EQB)/secret_flow: $(EQB)/plain/secrets/secret_flow.o $(EQB)/plain/secrets/secret_prg.o $(EQB)/plain/prg/wipe.o $(EQ_plain_KEYS)
@@ -333,7 +337,7 @@ $(EQB)/secret-flow: $(EQ)/secrets/secret-flow.sh $(EQ)/secrets/vector_flow.py $(
 	  '$(CC)' '$(ALL_CPPFLAGS)' '$(B)' > $@
 	@chmod +x $@
 
-# ---- every byte that is read is initialized: MemorySanitizer on the sequences
+# ---- no uninitialized byte is read: MemorySanitizer on the sequences
 
 EQ_MSAN := -O2 -fsanitize=memory -fno-omit-frame-pointer
 $(eval $(call EQ_VARIANT,msan,$(CLANG),$(EQ_MSAN)))
@@ -365,7 +369,7 @@ $(EQB)/threads: $(EQ)/differential/threads.sh $(EQB)/threads_tsan $(EQB)/threads
 
 # ---- coverage of ref and opt by these tests
 
-# random is left out: it takes a third of the time and reaches nothing that the others do not
+# random is left out: it takes a third of the time and reaches nothing that the others miss
 EQ_COV := faults exhaustive selftest forks vectors hostile api prg_choice arena_test test_pool $(EQ_CORPUS)
 EQ_COV_PROGRAMS := $(EQ_COV:%=$(EQB)/covered/%)
 EQ_COV_FLAGS := -O2 -fprofile-instr-generate -fcoverage-mapping
@@ -386,8 +390,8 @@ $(EQB)/covered/forks: EQ_COV_WRAP := $(EQ_FORKS_WRAP)
 $(EQB)/covered/hostile: EQ_COV_WRAP := $(EQ_ARENA_WRAP)
 $(EQB)/covered/prg_choice: EQ_COV_WRAP := $(EQ_PRG_WRAP)
 $(EQB)/covered/selftest: EQ_COV_WRAP := $(OPT_WRAP)
-# Where threads meet a count can be lost, and the counts that are reckoned from it are then of what never
-# happened, or below zero.  Atomic counters take six times the time: forks has them, and elsewhere what threads run.
+# With threads, a plain counter can lose counts, and derived counts become wrong or negative. Atomic
+# counters are six times slower, so only forks and the objects that threads run use them.
 $(addprefix $(EQB)/cov/,prg/libcrypto.o prg/libcrypto_sha3.o prg/libcrypto_evp.o opt/packed/arena.o opt/selftest/packed.o): \
   EQ_COV_FLAGS += -fprofile-update=atomic
 # opt with its own PRG
@@ -403,7 +407,7 @@ $(EQ_cov_SELFTEST) $(EQB)/cov/opt/tests/arena_test.o: $(EQB)/cov/%.o: %.c $(B)/f
 	$(call SAY,$(CLANG),$@)$(CLANG) $(ALL_CPPFLAGS) -Iopt $(EQ_CFLAGS) $(EQ_COV_FLAGS) $(DEPFLAGS) -c -o $@ $<
 $(EQB)/covered/selftest: $(EQ_cov_SELFTEST) $(EQ_cov_OPT) $(EQ_cov_PRG)
 $(EQB)/covered/arena_test: $(EQB)/cov/opt/tests/arena_test.o
-# shared keys (opt/shared.c) are the pool's, and tested with it
+# the pool uses shared keys (opt/shared.c), and its tests cover them
 $(EQB)/cov/failures/inject.o: EQ_TEST_FLAGS := -Iopt
 EQ_cov_POOL := $(EQB)/cov/tls/tests/test_pool.o $(EQB)/cov/tls/tickets/pool.o
 $(EQ_cov_POOL): $(EQB)/cov/%.o: %.c $(B)/flags
@@ -411,12 +415,12 @@ $(EQ_cov_POOL): $(EQB)/cov/%.o: %.c $(B)/flags
 	$(call SAY,$(CLANG),$@)$(CLANG) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) -I$(EQ) $(EQ_CFLAGS) -O2 $(DEPFLAGS) -c -o $@ $<
 $(EQB)/covered/test_pool: $(EQ_cov_POOL) $(EQB)/cov/failures/inject.o $(EQ_cov_OPT) $(EQ_cov_PRG)
 $(EQB)/covered/test_pool: EQ_COV_WRAP := $(TLS_WRAP:%=-Wl,--wrap=%)
-# the program, as it is built but for the counters, for cli/test_cli.py
+# the program with coverage counters, for cli/test_cli.py
 $(EQB)/covered/pprf: $(CLI_SRC) $(wildcard cli/*.h) cli/impls/list.c $(EQ_cov_KEYS) $(EQ_cov_PRG)
 	@mkdir -p $(@D)
 	$(EQ_COV_LINK) $(ALL_CPPFLAGS) $(CLI_CPPFLAGS) $(EQ_CFLAGS) -O2 -fcoverage-mapping -o $@ $(CLI_SRC) \
 	  cli/impls/list.c $(EQ_cov_KEYS) $(EQ_cov_PRG) -ljansson -lm $(ALL_LDLIBS)
-# the same gate without the program, as a test
+# the same check without the program, as a test
 TAP_TESTS += $(EQB)/coverage
 $(EQB)/coverage: $(EQ)/gates/coverage.py $(EQ)/gates/uncovered.txt $(EQ_COV_PROGRAMS)
 	@printf '#!/bin/sh\nexec $(PYTHON) $(EQ)/gates/coverage.py --tap $(EQB)/cov $(EQ_COV_PROGRAMS)\n' > $@
@@ -428,7 +432,7 @@ coverage: $(EQ_COV_PROGRAMS) $(EQB)/covered/pprf ## measure which lines and bran
 
 TAP_TESTS += $(EQ)/gates/test_gates.py
 
-# ---- other processors, by cross compilers and qemu-user
+# ---- other processors, with cross compilers and qemu-user
 
 EQ_ARCHES := i386 arm64 s390x
 $(EQ_ARCHES:%=$(EQB)/arch-%): $(EQB)/arch-%: $(EQ)/differential/arch.sh
@@ -440,12 +444,12 @@ test-arch: deps-build deps-arch ## run the tests on emulated i386, arm64 and s39
 	@$(MAKE) --no-print-directory $(B)/pprf $(EQ_ARCHES:%=$(EQB)/arch-%)
 	@$(TAP) $(EQ_ARCHES:%=$(EQB)/arch-%)
 
-# ---- all of it
+# ---- everything
 
 EQ_ALL := $(EQ_SUITES:%=$(EQB)/%) $(EQB)/hostile-asan $(EQB)/three-way $(EQB)/crash $(EQB)/vectors-regenerated \
   $(EQB)/threads $(EQB)/secret-flow $(EQB)/shipped-prg
 .PHONY: test-full
-test-full: deps-build deps-prove deps-test deps-fuzz deps-root ## run everything that make test samples: C proofs, long equivalence tests, planted bugs, clean roots (hours)
+test-full: deps-build deps-prove deps-test deps-fuzz deps-root ## run in full what make test samples: C proofs, long equivalence tests, planted bugs, clean roots (hours)
 	@$(MAKE) --no-print-directory $(STRICT) products $(EQ_ALL)
 	@$(PYTHON) $(EQ)/gates/full.py $(EQB) 600
 	@$(MAKE) --no-print-directory $(STRICT) $(B)/opt/planted $(B)/tls/planted $(B)/bindings/planted

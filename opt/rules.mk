@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # opt/: the implementation that ships.
-#   libpprf.a, libpprf.so  the library; exports only the names of pprf.h and pprf_shared.h
+#   libpprf.a, libpprf.so  the library; exports only the names in pprf.h and pprf_shared.h
 # and, for programs of this project, with all names visible:
 #   libpprf_opt.a          without the PRG: for programs that also link ref, or another PRG
 OPT_CORE_OBJ := $(OPT_ALL:%.c=$(B)/%.o)
@@ -37,7 +37,7 @@ PLACED = sed -e "s|@UP@|$$(realpath -m --relative-to='$(LIBDIR)/$(1)' '$(PREFIX)
   $(if $(LIBCRYPTO),-e 's|@LIBCRYPTO@|crypto|',-e '/@LIBCRYPTO@/d')
 PC = $(call PLACED,pkgconfig)
 CMAKE = $(call PLACED,cmake/pprf)
-# contains the directories, so it is made again each time
+# rebuilt every time: it contains the directories
 .PHONY: opt-force
 $(B)/opt/pprf.pc: opt-force
 	@mkdir -p $(@D)
@@ -49,12 +49,12 @@ uninstall: uninstall-lib ## remove the files that install installed
 library: $(B)/opt/libpprf.a $(B)/opt/libpprf.so
 install-lib: ## install the results of make lib: library, header, .pc and CMake files (PREFIX, DESTDIR)
 	@$(LIB) -s -j$(CORES) install-library
-# how programs find the libraries; ldconfig is never run here
+# how programs find the libraries; we never run ldconfig
 LDCONFIG_NOTE = @echo "to let programs find the libraries: ldconfig (as root), if $(LIBDIR) is in" \
   "/etc/ld.so.conf; else LD_LIBRARY_PATH=$(LIBDIR)"
-# pkg-config hands them to a shell
+# pkg-config passes them to a shell
 PLAIN_NAMES = @for d in "$(PREFIX)" "$(LIBDIR)" "$(INCLUDEDIR)"; do case $$d in *[!A-Za-z0-9/._+~=:@-]*) \
-  echo "install: $$d: what pkg-config names has letters, digits and /._+~=:@- alone (DESTDIR may have others)" >&2; \
+  echo "install: $$d: paths given to pkg-config may contain only letters, digits and /._+~=:@- (DESTDIR may contain others)" >&2; \
   exit 1;; esac; done
 install-library: library
 	$(PLAIN_NAMES)
@@ -71,7 +71,7 @@ install-page: $(OPT_MAN)
 	install -d "$(DESTDIR)$(MANDIR)/man3"
 	install -m 644 $(OPT_MAN) "$(DESTDIR)$(MANDIR)/man3/"
 	@for page in $(OPT_MAN); do for name in $$(sed -n 's/^\.SS \(pprf_[a-z0-9_]*\)$$/\1/p' $$page); do \
-	  echo ".so man3/$${page##*/}" | install -m 644 /dev/stdin "$(DESTDIR)$(MANDIR)/man3/$$name.3"; done; done # man pprf_eval
+	  echo ".so man3/$${page##*/}" | install -m 644 /dev/stdin "$(DESTDIR)$(MANDIR)/man3/$$name.3"; done; done # for "man pprf_eval"
 OPT_CMAKE := pprf-config.cmake pprf-config-version.cmake
 uninstall-lib: ## remove the files that install-lib installed
 	@{ grep -lsxE '\.so man3/(pprf|pprf_shared)\.3' "$(DESTDIR)$(MANDIR)"/man3/pprf_*.3 || true; } | tr '\n' '\0' | xargs -0r rm -f
@@ -104,7 +104,7 @@ $(OPT_SELFTEST_OBJ): $(B)/opt/selftest-%.o: opt/selftest/%.c
 $(B)/opt/selftest: $(OPT_SELFTEST_OBJ) $(OPT_OBJ)
 	$(call LINKED,,$(OPT_WRAP))
 
-# each short run plants a random tenth of these bugs
+# each quick run plants a random tenth of these bugs
 TAP_TESTS += $(B)/opt/planted
 $(B)/opt/planted: $(PLANTING) opt/tests/planted.py opt/tests/planted.txt $(B)/opt/selftest $(B)/opt/arena_test $(B)/opt/batch_test
 	$(call PLANTED,$(PYTHON) opt/tests/planted.py --quick --sample 1/10)

@@ -7,7 +7,7 @@
 # The objects below build/prg are compiled once, for every program that links them.
 PRG_LIBCRYPTO_OBJ := $(PRG_LIBCRYPTO_SRC:%.c=$(B)/%.o)
 PRG_KECCAK_OBJ := $(PRG_KECCAK_SRC:%.c=$(B)/%.o) $(B)/prg/$(if $(LIBCRYPTO),libcrypto,builtin)_evp.o
-# libcrypto's functions under the names that choice.c knows them by
+# libcrypto's functions under the names that choice.c calls
 PRG_EVP_RENAME := $(foreach f,expand expand_wide digest wipe_plan calls,-Dprg_$(f)=prg_$(f)_evp)
 
 LIBS += $(B)/prg/libprg_libcrypto.a $(B)/prg/libprg_keccak.a
@@ -20,7 +20,8 @@ $(B)/prg/libcrypto_evp.o $(B)/prg/builtin_evp.o: $(B)/flags
 	@mkdir -p $(@D)
 	$(call SAY,CC,$(filter %.c,$^))$(CC) $(ALL_CPPFLAGS) $(PRG_EVP_RENAME) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $(filter %.c,$^)
 
-# with fork.o, for programs that link neither implementation; one that does takes fork.o from there
+# With fork.o, for programs that link neither implementation; other programs use the fork.o of
+# theirs.
 $(B)/prg/libprg_libcrypto.a: $(PRG_LIBCRYPTO_OBJ) $(B)/prg/common/fork.o
 $(B)/prg/libprg_keccak.a: $(PRG_KECCAK_OBJ) $(B)/prg/common/fork.o
 $(B)/prg/libprg_libcrypto.a $(B)/prg/libprg_keccak.a: $(B)/flags

@@ -4,8 +4,8 @@
 COQ := $(B)/coq
 COQ_V := $(shell sed -n '/\.v$$/p' _CoqProject)
 COQ_MODULES := $(subst /,.,$(COQ_V:%.v=Pprf.%))
-# What the examples compute coqchk computes again without Coq's virtual machine, for minutes; no theorem
-# rests on them.  make test-full gives it all modules.
+# coqchk recomputes examples without Coq's virtual machine, which takes minutes, and no theorem
+# depends on them. make test-full checks all modules.
 COQCHK_MODULES := $(filter-out %Examples,$(COQ_MODULES))
 GATE := $(PYTHON) proofs/tools/gate.py
 
@@ -27,15 +27,15 @@ $(COQ)/%.v: %.v
 	@mkdir -p $(@D)
 	@cp -p $< $@
 
-# The ACSL of ref/ in Coq: from the headers on every run, written if it changes.
+# The ACSL of ref/ in Coq: translated from the headers on every run, written only if it changes.
 .PHONY: acsl-always
 acsl-always:
 $(COQ)/spec/c/AcslRef.v: acsl-always
 	@$(PYTHON) proofs/tools/acsl.py . $@
-# Of opt the facts about its layout, and the Keccak functions.
+# From opt: facts about its layout, and the Keccak functions.
 $(COQ)/spec/c/AcslOpt.v: acsl-always
 	@$(PYTHON) proofs/tools/acsl.py opt . $@
-# Of opt the contracts of its API.
+# From opt: the contracts of its API.
 $(COQ)/spec/c/AcslApi.v: acsl-always
 	@$(PYTHON) proofs/tools/acsl_api.py . $@
 $(COQ)/spec/keccak/KeccakCode.v: acsl-always
@@ -54,19 +54,19 @@ $(COQ)/Makefile.coq: _CoqProject
 	@cp -p $< $(@D)/
 	@cd $(@D) && coq_makefile -f _CoqProject -o Makefile.coq
 
-# what a file that was moved or removed left behind would be found by its name
+# remove files left from moved or removed sources, which Coq would find by name
 coq-sources: $(COQ_V:%=$(COQ)/%) $(COQ)/Makefile.coq
 	@cd $(COQ) && find spec proofs -name '*.v' | { grep -vxFf _CoqProject || true; } \
 	  | while read -r f; do rm -f "$${f%.v}".*; done
 
-# on all processors, unless make was told how many; a gigabyte each
+# on all processors, unless make was given -j; one gigabyte each
 COQ_JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(CORES))
 coq-build: coq-sources
 	@$(MAKE) --no-print-directory $(COQ_JOBS) -C $(COQ) -f Makefile.coq > $(COQ)/build.log 2>&1 \
 	  || { cat $(COQ)/build.log; exit 1; }
 	@grep -E '^COQC ' $(COQ)/build.log | sed 's/^COQC /coq: compiled /' || true
 
-# coqchk also rechecks mathcomp: its log stands until a compiled file changes
+# coqchk also rechecks mathcomp, so its log stays valid until a compiled file changes
 prove-coqchk: coq-build
 	@$(MAKE) --no-print-directory $(COQ)/coqchk.log
 	@$(GATE) coqchk . $(COQ)/coqchk.log $(COQCHK_WHICH)
@@ -77,7 +77,7 @@ $(COQ)/coqchk.log: $(COQ_V:%.v=$(COQ)/%.vo) proofs/rules.mk
 	@mv $@.tmp $@
 
 .PHONY: prove-coqchk-all
-prove-coqchk-all: coq-build # the examples, too
+prove-coqchk-all: coq-build # including the examples
 	@rm -f $(COQ)/coqchk.log
 	@$(MAKE) --no-print-directory prove-coqchk COQCHK_MODULES="$(COQ_MODULES)" COQCHK_WHICH=all
 test-full: prove-coqchk-all prove-wp
@@ -85,7 +85,8 @@ test-full: prove-coqchk-all prove-wp
 update-expected-theorems: coq-build
 	@$(GATE) update . $(COQ)
 
-# Most of them ask Frama-C or the provers: in the Debian 12 of the C proofs where this system has none
+# Most of these need Frama-C or the provers: they run in the C proofs' Debian 12 if this system has
+# none.
 PROVE_WP_TESTS := $(B)/prove/acsl-test $(B)/prove/test_assumptions $(B)/prove/test_part \
   $(B)/prove/test_same_text $(B)/prove/test_context $(B)/prove/planted
 $(B)/prove/acsl-test: SCRIPT = ../tools/acsl-test.py
@@ -107,10 +108,10 @@ test-prove-gate: coq-build $(PROVE_WP_TESTS) ## test-prove-tools, and plant each
 	@$(TAP) $(PROVE_TOOL_TESTS) proofs/tools/planted.py
 
 # ---- the C code: Frama-C/WP ----
-# here, or in a Debian 12 under build/ where the tools are of other versions
+# here, or in a Debian 12 under build/ if the tools here have other versions
 WP := proofs/wp/run.sh
 .PHONY: prove-wp prove-wp-minutes prove-wp-part prove-wp-smoke planted-prove
-# what is proven and what is translated is what the compiler is given
+# the proofs and translations read the same text as the compiler
 SAME_TEXT := proofs/wp/same_text.py
 .PHONY: prove-same-text
 prove-same-text: deps-prove-wp $(B)/amalgamation/pprf.c ## check that Frama-C reads what the compiler is given (seconds)
@@ -158,5 +159,5 @@ $(B)/oracle: $(ORACLE)/model.ml proofs/oracle/keccak.ml proofs/oracle/aes.ml pro
 test-oracle: $(B)/oracle ## compare the oracle with a model in Python
 	@$(TAP) proofs/oracle/test_oracle.py
 
-# where the proofs of the C code run
+# the system in which the C proofs run
 TAP_TESTS += proofs/wp/root-test.sh

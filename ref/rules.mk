@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ref/: the proven implementation.
-#   libpprf_ref.a     all of it, symbols pprf_*
+#   libpprf_ref.a     the whole implementation, symbols pprf_*
 #   libpprf_ref_ns.a  the same with symbols ref_pprf_*, without the PRG: for programs that link both
 REF_OBJ := $(REF_ALL:%.c=$(B)/%.o)
 REF_NS_OBJ := $(REF_SRC:ref/%.c=$(B)/ref/ns/%.o) $(COMMON_SRC:%.c=$(B)/ref/ns/%.o)

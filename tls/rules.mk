@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# tls/: session tickets for OpenSSL servers.  It stands on pprf.h and
-# pprf_shared.h alone; libpprf_tls holds its own copy of the library.
+# tls/: session tickets for OpenSSL servers. It uses only pprf.h and pprf_shared.h; libpprf_tls
+# contains its own copy of the library.
 TLS_OBJ := $(TLS_SRC:tls/%.c=$(B)/tls/%.o)
 FLEET_OBJ := $(FLEET_SRC:%.c=$(B)/%.o)
 TLS_CPPFLAGS := -Itls -Ivalkey
@@ -11,9 +11,9 @@ PROGRAMS += $(B)/pprf-tls-server
 $(B)/tls/%.o: tls/%.c $(B)/flags
 	$(call COMPILE,$(TLS_CPPFLAGS),-fPIC)
 
-# Three members: a program that uses pprf_tickets.h alone takes the first, and needs no libssl; pprf_tls.h is
-# the second, pprf_fleet.h the third.  What these have of the first gets names of the library's own.  Its copy of opt is its own too: a program may link
-# libpprf.a, of another version, beside it.
+# Three members. A program that uses only pprf_tickets.h takes the first and needs no libssl;
+# pprf_tls.h is the second, pprf_fleet.h the third. Names of the first that the others use are
+# renamed, and so is the copy of opt: a program may also link libpprf.a of another version.
 TLS_WHOLE := $(CC) $(ALL_CFLAGS) $(NOT_LTO) -nostdlib -r -Wl,--force-group-allocation
 TLS_MEMBERS := pprf_tickets pprf_tls pprf_fleet
 TLS_SSL := $(B)/tls/openssl/attach.o $(B)/tls/openssl/clients.o
@@ -38,7 +38,7 @@ $(B)/tls/libpprf_tls.so: $(B)/tls/libpprf_tls.so.0
 $(B)/pprf-tls-server: $(B)/tls/server/server.o $(B)/cli/options.o $(B)/cli/message.o $(B)/tls/libpprf_tls.a
 	$(call LINKED,-lhiredis -lssl)
 
-# the TLS side stands on public functions: failures inside opt are another folder's to make
+# tls uses only public functions; failures inside opt are injected by opt's tests
 INJECT_WRAP := prg_expand opt_descend opt_store_puncture
 $(B)/tls/inject.o: equivalence-tests/failures/inject.c $(B)/flags
 	$(call COMPILE,-Iopt)
@@ -62,7 +62,7 @@ TLS_ATTACH_WRAP := pprf_eval pprf_punct ticket_hmac malloc free malloc_usable_si
 $(B)/tls/test_attach: $(B)/tls/tests/test_attach.o $(B)/tls/tests/loop.o $(TLS_OBJ) $(OPT_OBJ)
 	$(call LINKED,-lssl,$(TLS_ATTACH_WRAP:%=-Wl,--wrap=%))
 
-# a second copy of the library, for a process that has two
+# a second copy of the library, for processes that load two
 $(B)/tls/copy.so: $(TLS_OBJ) $(OPT_OBJ)
 	$(call SAY,LINK,$@)$(LINK) -shared -Wl,-Bsymbolic,-z,defs -o $@ $^ -lssl $(ALL_LDLIBS)
 $(B)/tls/test_attach: | $(B)/tls/copy.so
@@ -77,7 +77,7 @@ tls/tests/test_tls.py: $(B)/pprf-tls-server
 tls/tests/test_libraries.py: $(B)/tls/libpprf_tls.a $(B)/tls/libpprf_tls.so
 tls/tests/test_api.py: $(B)/tls/libpprf_tls.so
 .PHONY: test-tls
-test-tls: deps-build deps-test ## test the session tickets, end to end too
+test-tls: deps-build deps-test ## test the session tickets, including end to end
 	@$(MAKE) --no-print-directory $(B)/pprf-tls-server $(TLS_TAP)
 	@$(TAP) $(TLS_TAP)
 
@@ -89,7 +89,7 @@ bench-tls: deps-build ## measure the session tickets (2 minutes): build/bench/tl
 	@mkdir -p $(B)/bench
 	@$(B)/tls/bench_tls $(BENCH_TLS_FLAGS) $(B)/bench/tls.json | tee $(B)/bench/tls.txt
 
-# hostile tickets, hostile servers: some seconds in TAP_TESTS, long in test-full
+# hostile tickets and hostile servers: seconds in TAP_TESTS, longer in test-full
 TLS_FUZZ := $(CLANG) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) -O1 -g $(SANITIZE) $(ENGINE) $(ALL_LDFLAGS)
 TLS_FUZZED := $(filter-out tls/openssl/%,$(TLS_SRC)) $(wildcard tls/*.h tls/*/*.h)
 $(B)/tls/fuzz_tickets: tls/tests/fuzz_tickets.c $(TLS_FUZZED) $(OPT_OBJ)
@@ -144,7 +144,7 @@ demo: deps-build ## show the life of a ticket: full handshake, 0-RTT, replay, re
 	@$(MAKE) --no-print-directory $(B)/pprf-tls-server
 	@tls/server/demo.sh $(B)
 
-# names the directories, so it is made anew each time
+# rebuilt every time: it contains the directories
 .PHONY: tls-force
 $(B)/tls/pprf_tls.pc: tls-force
 	@mkdir -p $(@D)

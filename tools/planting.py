@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Planted bugs, the tests of the tests: each is put into a copy of the tree, where what should notice it has to fail.
+"""Planted bugs test the tests: each bug is put into a copy of the tree, where a test or proof must
+fail.
 
-A list of bugs is a file planted.txt, beside what judges them, with a line for each:
+A list of bugs is a file planted.txt in the folder of the tests, with a line for each bug:
   [NAME |] FILE[#N] | JUDGE | OLD ==> NEW
-JUDGE has to notice the bug: a test, or the proof of a function.  OLD is a regular expression of Python, in which ^ and
-$ are the ends of a line; NEW may name its groups.  OLD matches once in FILE; with #N the N-th of several is meant,
-with #* each.  A bug without a name is called JUDGE: OLD -> NEW.
-  *NAME          --quick plants it
-  ~NAME          changes nothing that can be noticed, and has to pass: "noticed" is not said of everything
-  JUDGE (hangs)  may run on for ever; of another judge a hang is no proof that it notices anything
-  & FILE[#N] | OLD ==> NEW   below a line: one more change of the same bug
-The first line of a list names the program that plants its bugs: it says how a copy is made and judged (Planter,
-Suites), and ends with main().  This file, as a program, runs all of these programs with the same options."""
+JUDGE, a test or the proof of a function, must detect the bug. OLD is a Python regular expression,
+in which ^ and $ match at line ends; NEW may refer to its groups. OLD must match exactly once in
+FILE; #N selects the N-th match, #* all. A bug without a name is called "JUDGE: OLD -> NEW".
+  *NAME          also planted by --quick
+  ~NAME          an equivalent change: it must pass, so that a judge that always fails is found
+  JUDGE (hangs)  the bug may hang the judge; a hang of any other judge is an error
+  & FILE[#N] | OLD ==> NEW   below a line: a further change of the same bug
+The first line of a list names the program that plants its bugs. That program says how to make and
+judge a copy (Planter, Suites), and calls main(). This file, run as a program, runs all those
+programs with the same options."""
 import argparse
 import concurrent.futures
 import contextlib
@@ -38,7 +40,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 class Edit(typing.NamedTuple):
     file: str
-    number: str  # of the match; "" where there has to be one, "*": each
+    number: str  # index of the match; "": it must be the only one; "*": all
     old: str
     new: str
 
@@ -53,10 +55,10 @@ class Bug(typing.NamedTuple):
 
 
 class NoPlace(Exception):
-    """A bug that cannot be planted."""
+    """A bug whose place is not found."""
 
 
-NAMELESS = re.compile(r"(\w[\w.-]*/)+[\w.-]+(#\S+)? \|")  # a line that begins with a file
+NAMELESS = re.compile(r"(\w[\w.-]*/)+[\w.-]+(#\S+)? \|")  # a line that starts with a file name
 
 
 def edit(file, change):
@@ -80,7 +82,7 @@ def programs():
 
 
 def load(path):
-    """The bugs of a list."""
+    """The bugs in a list."""
     bugs = []
     with open(path, encoding="utf-8") as f:
         lines = [line for line in f.read().split("\n") if line and line[0] != "#"]
@@ -100,7 +102,7 @@ def load(path):
 
 def read(path):
     if not os.path.exists(path):
-        return ""  # a bug may add a file
+        return ""  # a bug may create a file
     with open(path, encoding="utf-8") as f:
         return f.read()
 
@@ -111,7 +113,7 @@ def write(path, text):
 
 
 def place(text, change, start, end):
-    """The text with the change made between start and end."""
+    """The text with the change made, looking only from start to end."""
     found = list(re.compile(change.old, re.M).finditer(text, start, end))
     if change.number.isdigit():
         chosen = found[int(change.number) - 1:int(change.number)]
@@ -126,8 +128,9 @@ def place(text, change, start, end):
 
 
 def run(command, root, cpu, **environment):
-    """Runs a command in a copy: "passed", "failed" or "hung".  Its output is in the file log(root).  Processor time
-    is the limit, cpu seconds, so that a busy machine decides nothing; a command that waits for ever ends too."""
+    """Run a command in a copy and return "passed", "failed" or "hung". Its output goes to the file
+    log(root). The limit is processor time (cpu seconds), so the result does not depend on load;
+    a command that only waits is stopped later."""
     def limit():
         os.setsid()
         for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):  # ignored in the background
@@ -143,7 +146,7 @@ def run(command, root, cpu, **environment):
         return "hung"
     finally:
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # what it left running, too
+            os.killpg(process.pid, signal.SIGKILL)  # and processes that it left running
         process.wait()
     return "hung" if status in (-signal.SIGXCPU, 128 + signal.SIGXCPU) else "failed" if status else "passed"
 
@@ -153,16 +156,17 @@ def log(root):
 
 
 def output(root):
-    """What the last command printed."""
+    """The output of the last command."""
     with open(log(root), encoding="utf-8", errors="replace") as f:
         return f.read()
 
 
 def copy_tree(root, built, *ignored):
-    """The sources, and what is built of them already, with its times: make builds only what a changed file touches."""
+    """Copy the sources and what is already built, with timestamps, so that make rebuilds only what
+    a change affects."""
     for name in os.listdir(TOP):
         path = os.path.join(TOP, name)
-        if name in ("docs", "proofs", "spec"):  # named by other folders' rules, not built here
+        if name in ("docs", "proofs", "spec"):  # the rules refer to them, but nothing there is built
             os.symlink(path, os.path.join(root, name))
         elif os.path.isfile(path):
             shutil.copy2(path, root)
@@ -178,42 +182,42 @@ def copy_tree(root, built, *ignored):
 
 
 def make(targets, root):
-    """Builds in a copy; the oracle is no part of what is tested."""
+    """Build in a copy. The oracle is not under test."""
     with open(log(root), "w") as out:
         return subprocess.run(["make", "-s", "-o", "build/oracle", "DEPS=skip", "WARN=-w", *targets], cwd=root,
                               stdout=out, stderr=out, stdin=subprocess.DEVNULL, check=False).returncode == 0
 
 
 class Planter:
-    """What a list needs beside itself.  A judgement is (verdict, words): "passed", "failed" and "hung" with who says
-    so, "broken" and "skip" with the reason."""
-    lists = ()  # those that name its program
+    """What a list's program defines. A judgement is (verdict, text): for "passed", "failed" and
+    "hung" the text names the judge, for "broken" and "skip" it is the reason."""
+    lists = ()  # the lists whose first line names this program
     jobs = 1
-    fresh = False  # whether each group needs a copy of its own
+    fresh = False  # whether each group needs its own copy
 
     def options(self, parser):
-        """Options beside those that all have."""
+        """Add options of this program alone."""
 
     def bugs(self):
         return [bug for path in self.lists for bug in load(os.path.join(TOP, path))]
 
     def groups(self, bugs):
-        """Bugs that are planted one after the other, in one copy."""
+        """Bugs that are planted one after another in the same copy."""
         return [[bug] for bug in bugs]
 
     def controls(self, bugs):
-        """The judges that have to pass in a copy without a bug."""
+        """The judges, each of which must pass in a copy without a bug."""
         return sorted({bug.judge for bug in bugs})
 
     def prepare(self, root):
-        """Makes a copy."""
+        """Make a copy."""
         raise NotImplementedError
 
     def judge(self, judge, root):
         raise NotImplementedError
 
     def scope(self, bug, text):
-        """From where to where in a file a bug's place is looked for."""
+        """The part of a file in which to look for the bug's place."""
         return 0, len(text)
 
     def changed(self, bug, root):
@@ -232,7 +236,7 @@ class Planter:
             write(path, new)
         yield
         for path, (old, _) in texts.items():
-            write(path, old)  # newer than what was built of the bug
+            write(path, old)  # its timestamp is newer than the objects built with the bug
 
     def test(self, bug, root):
         with self.planted(bug, root):
@@ -240,13 +244,13 @@ class Planter:
 
 
 class Suites(Planter):
-    """Judges are tests that make builds."""
-    built = ()  # of build/, for copies
+    """Each judge is a test that make builds."""
+    built = ()  # what to copy from build/
     cpu = 60  # seconds
-    environment = {"STOP": "1"}  # at the first test that fails
+    environment = {"STOP": "1"}  # stop at the first failing test
 
     def suite(self, judge):
-        """What is made, and the command."""
+        """The target to make, and the command to run."""
         raise NotImplementedError
 
     def prepare(self, root):
@@ -260,12 +264,12 @@ class Suites(Planter):
 
 
 def asked(bug, arg):
-    """Whether it is one of those that were asked for."""
+    """Whether the command line names this bug."""
     return bug.name in arg.names or arg.only and (arg.only in bug.name or arg.only == bug.judge)
 
 
 def choose(bugs, arg, parser):
-    """The bugs that are planted now."""
+    """The bugs to plant in this run."""
     known = {bug.name for bug in bugs}
     if not known.issuperset(arg.names):
         parser.error("no such bug: " + ", ".join(sorted(set(arg.names) - known)))
@@ -286,21 +290,21 @@ def choose(bugs, arg, parser):
 
 
 def verdict_on(bug, judgement):
-    """Whether a bug is judged as it should be, and in words."""
+    """(whether the bug was judged as it should be, text)."""
     verdict, words = judgement
     if verdict == "skip":
         return True, "# SKIP " + words
     if verdict == "broken":
         return False, words
     if verdict == "passed":
-        return (True, "changes nothing, passes") if bug.equal else (False, "SURVIVED")
+        return (True, "equivalent, passes") if bug.equal else (False, "SURVIVED")
     if verdict == "hung" and not bug.hangs:
-        return False, "it hangs in %s, which its line does not say" % words
+        return False, "hangs in %s, but its line is not marked (hangs)" % words
     return not bug.equal, "noticed by " + words
 
 
 class Run:
-    """One run over chosen bugs, as TAP."""
+    """One run over the chosen bugs, printed as TAP."""
 
     def __init__(self, planter, arg, chosen, directory):
         self.planter, self.arg, self.chosen, self.directory = planter, arg, chosen, directory
@@ -348,7 +352,7 @@ class Run:
                 self.begin = self.begin or time.time()
                 if self.arg.clock and time.time() - self.begin > self.arg.clock:
                     self.late += 1
-                    self.report(True, "%s # SKIP not tried in time: after %d seconds" % (bug.name, self.arg.clock))
+                    self.report(True, "%s # SKIP not tried within %d seconds" % (bug.name, self.arg.clock))
                     continue
                 write(log(root), "")
                 try:
@@ -386,7 +390,7 @@ class Run:
 
 
 def places(planter, bugs):
-    """What is wrong with a list."""
+    """The errors in a list."""
     names = [bug.name for bug in bugs]
     wrong = ["%s: two bugs have this name" % name for name in sorted(set(names)) if names.count(name) > 1]
     for bug in bugs:
@@ -397,14 +401,15 @@ def places(planter, bugs):
     return wrong
 
 
-# of any file of ours, whatever its room's rules say
+# flags under which every C file of the project compiles
 SYNTAX = [os.environ.get("CC", "cc"), "-fsyntax-only", "-w", "-std=gnu11", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64"]
 if platform.machine() == "x86_64":
     SYNTAX += ["-mavx2", "-mavx512f", "-mavx512vl", "-mavx512bw", "-maes", "-mvaes", "-msha"]
 
 
 def compiles(planter, bugs):
-    """What the compiler says of bugs in C that are no C: they would be found when a sample draws them, some day."""
+    """Compiler errors of bugs in C. Without this check such a bug is found only when a sample
+    happens to draw it."""
     headers = {d for d, _, files in os.walk(TOP) if "/build" not in d and any(f.endswith(".h") for f in files)}
     includes = ["-I" + d for d in sorted(headers)]
 
@@ -424,18 +429,19 @@ def compiles(planter, bugs):
 
 def options(doc, jobs=None):
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter,
-                                     epilog="ALL=1 in the environment: all, in spite of --quick and --sample")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="these bugs alone")
-    parser.add_argument("--only", metavar="TEXT", help="those whose name contains this, or whose judge it is")
-    parser.add_argument("--quick", action="store_true", help="those that are marked with *")
-    parser.add_argument("--sample", type=fractions.Fraction, metavar="N", help="N of them, or 1/N, at random (with "
-                        "--quick of the others), and one of those that change nothing")
-    parser.add_argument("--seed", default=os.environ.get("SEED"), help="of the sample, to repeat it ($SEED)")
-    parser.add_argument("--clock", type=int, metavar="SECONDS", help="begin no bug after so long")
-    parser.add_argument("--jobs", type=int, default=jobs, help="so many at a time (%(default)s)")
-    parser.add_argument("--json", metavar="FILE", help="write the results there, for the report")
-    parser.add_argument("--check", action="store_true", help="only whether every bug has its place, and "
-                        "compiles where it is in C")
+                                     epilog="ALL=1 in the environment: plant all, despite --quick and --sample")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="plant only these bugs")
+    parser.add_argument("--only", metavar="TEXT",
+                        help="plant only bugs whose name contains TEXT or whose judge is TEXT")
+    parser.add_argument("--quick", action="store_true", help="plant the bugs marked with *")
+    parser.add_argument("--sample", type=fractions.Fraction, metavar="N", help="plant N bugs, or a "
+                        "fraction 1/N, at random (with --quick: of the others), and one equivalent change")
+    parser.add_argument("--seed", default=os.environ.get("SEED"), help="repeat the sample with this seed ($SEED)")
+    parser.add_argument("--clock", type=int, metavar="SECONDS", help="start no bug after SECONDS")
+    parser.add_argument("--jobs", type=int, default=jobs, help="bugs planted at the same time (%(default)s)")
+    parser.add_argument("--json", metavar="FILE", help="write the results to FILE, for the report")
+    parser.add_argument("--check", action="store_true", help="only check that every bug has its place and, "
+                        "if it is in C, compiles")
     return parser
 
 
@@ -454,16 +460,16 @@ def main(planter, doc):
         return 1 if wrong or not bugs else 0
     chosen = choose(bugs, arg, parser)
     with tempfile.TemporaryDirectory(prefix="pprf-planted-") as directory:
-        os.chmod(directory, 0o755)  # tests run the program as another user, too
+        os.chmod(directory, 0o755)  # some tests run the program as another user
         return Run(planter, arg, chosen, directory).all()
 
 
 def every():
-    """Runs the programs of all lists, or of the bugs that are asked for, with the same options."""
+    """Run the programs of all lists, or those of the named bugs, with the same options."""
     parser = options(__doc__)
     arg = parser.parse_args()
     if arg.json:
-        parser.error("--json is for one program")
+        parser.error("--json works only with a single list's program")
     lists = {path: load(os.path.join(TOP, path)) for paths in programs().values() for path in paths}
     found = {path: {bug.name for bug in bugs if asked(bug, arg)} for path, bugs in lists.items()}
     unknown = set(arg.names).difference(*found.values())

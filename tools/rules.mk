@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# The form of the files: .clang-format, .flake8, .editorconfig, and the check that `make test` runs.
+# Formatting: .clang-format, .flake8, .editorconfig, and the check that `make test` runs.
 TAP_TESTS += tools/style.py
 .PHONY: format format-check
-format-check: deps-style ## check the form of C, Python and shell files (seconds)
+format-check: deps-style ## check the formatting of C, Python and shell files (seconds)
 	@tools/style.py
 format: deps-style ## format C files: make format FILES="opt/core.c ..."
 	@tools/style.py --fix $(FILES)

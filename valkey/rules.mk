@@ -11,7 +11,7 @@ $(B)/valkey/%.o: valkey/%.c $(B)/flags
 $(B)/valkey/pprf_module.o: ALL_CPPFLAGS += -isystem valkey/redismodule # another project's header
 $(B)/valkey/pprf_module.o: valkey/redismodule/redismodule.h
 
-# with a copy of the library inside; it gives the server the two functions that it looks for
+# contains a copy of the library; provides the two functions that the server looks up
 $(B)/valkey/pprf.so: $(VALKEY_OBJ) $(B)/opt/libpprf.a
 	$(call SAY,LINK,$@)$(LINK) -shared -Wl,-z,defs,--exclude-libs,ALL -o $@ $^ $(ALL_LDLIBS)
 
@@ -58,7 +58,7 @@ $(B)/valkey/planted: $(PLANTING) valkey/planted.py valkey/planted.txt $(B)/valke
 	$(call PLANTED,valkey/planted.py --quick --sample 3)
 
 .PHONY: test-fleet
-test-fleet: deps-build deps-test $(B)/valkey/pprf.so $(B)/valkey/pprf_known.so $(B)/valkey/test_tree $(B)/valkey/planted $(B)/valkey/flights $(B)/valkey/host $(B)/valkey/host_checked $(B)/pprf-tls-server $(TLS_PRELOAD) $(NGINX_MADE) ## the fleet's tests, with minutes of cut links and killed servers
+test-fleet: deps-build deps-test $(B)/valkey/pprf.so $(B)/valkey/pprf_known.so $(B)/valkey/test_tree $(B)/valkey/planted $(B)/valkey/flights $(B)/valkey/host $(B)/valkey/host_checked $(B)/pprf-tls-server $(TLS_PRELOAD) $(NGINX_MADE) ## test the fleet, with minutes of cut links and killed servers
 	@valkey/test_partition.py --seconds 180
 	@valkey/test_cut_hosts.py --seconds 60
 	@valkey/test_hosts.py --flights 10000

@@ -12,7 +12,7 @@ $(B)/rust-test: $(shell find bindings/rust -name target -prune -o -name rustls -
 test-rust: deps-build ## test the Rust crates, if there is a Rust
 	@$(MAKE) --no-print-directory $(B)/rust-test
 	@$(TAP) $(B)/rust-test
-# bindings/rust/rustls takes minutes, so it is one of the long tests
+# a long test: bindings/rust/rustls takes minutes
 $(B)/rustls-proposal-test: $(shell find bindings/rust/rustls -name target -prune -o -type f -print) bindings/rust/pprf-sys/c/pprf.c
 	@printf '#!/bin/sh\nB="%s" exec bindings/rust/rustls/test.sh\n' '$(B)' > $@
 	@chmod +x $@

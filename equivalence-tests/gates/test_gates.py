@@ -285,7 +285,7 @@ class PlantedBugs(Case):
         self.passes("a bug: noticed by judge", "a bug | file | judge (hangs) | one ==> two", notices=loop)
 
     def test_a_change_that_means_nothing_has_to_pass(self):
-        self.passes("a bug: changes nothing, passes\n# 0 of 0", "~a bug | file | judge | one ==> 1")
+        self.passes("a bug: equivalent, passes\n# 0 of 0", "~a bug | file | judge | one ==> 1")
         self.fails("not ok 3 - a bug: noticed by judge", "~a bug | file | judge | one ==> two")
 
     def test_an_unchanged_copy_that_fails_fails(self):
@@ -343,7 +343,7 @@ class PlantedBugs(Case):
                          "marked: noticed.*\n.*\n.*: noticed")
 
     def test_what_a_sample_has_no_time_for_is_said(self):
-        self.passes("ok 4 - later # SKIP not tried in time: after 1 seconds\n# 1 of 1 planted bugs noticed, ",
+        self.passes("ok 4 - later # SKIP not tried within 1 seconds\n# 1 of 1 planted bugs noticed, ",
                     args=("--clock", "1"), notices="grep -q two file && sleep 1.1 && true",
                     more="later | file | judge | one ==> two two\n")
 

@@ -27,6 +27,6 @@ $(AM)/test: packaging/amalgamation/test.sh packaging/amalgamation/example.c $(AM
 	  echo 'exec packaging/amalgamation/test.sh "$$@"'; } > $@
 	@chmod +x $@
 .PHONY: residue-amalgamation
-residue-amalgamation: $(AM)/test ## search for residues of pprf.c under 16 compilers and flags, 7 minutes
+residue-amalgamation: $(AM)/test ## search for residues of pprf.c under 16 compilers and flags (7 minutes)
 	@$(AM)/test --residue $(AM_CELLS)
 test-full: residue-amalgamation

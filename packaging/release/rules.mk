@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-# packaging/release/: the release's files, and the names that the libraries promise.
+# packaging/release/: release files, and the lists of names that the libraries export.
 DIST := $(B)/dist
 .PHONY: dist
 dist: deps-build ## build the last commit's release tarballs and checksums in build/dist, unpack and test them
 	@packaging/release/dist.sh $(DIST) $(VERSION)
 	@packaging/release/test.sh $(DIST) $(VERSION)
 
-# the libraries export what their lists say
+# the libraries export exactly the names in their lists
 TAP_TESTS += packaging/release/symbols.sh
 packaging/release/symbols.sh: $(B)/opt/libpprf.so $(B)/tls/libpprf_tls.so
-# and keep their binary interface: BASE=COMMIT, else the last release's
+# and keep their binary interface: compared with BASE=COMMIT, by default the last release
 .PHONY: abi
 RELEASED := $(lastword $(sort $(patsubst packaging/release/%.symbols,%,$(wildcard packaging/release/[0-9]*.symbols))))
-abi: deps-build deps-release ## compare the binary interface with an earlier commit's: BASE=COMMIT
+abi: deps-build deps-release ## compare the binary interface with that of an earlier commit: BASE=COMMIT
 	@packaging/release/abi.sh $(or $(BASE),$(shell git log --format=%H -S'define PPRF_VERSION "$(RELEASED)"' -- include/pprf.h | tail -1))
 
 .PHONY: deb
 deb: deps-root ## build the Debian packages, install and test them in clean systems: SUITE=bookworm or trixie
 	@packaging/release/deb.sh $(SUITE)
 
-# each package as its registry or a user takes it
+# each package, used as its registry or a user would
 .PHONY: test-packages
 PACKAGES_TAP := opt/tests/library_test.sh $(B)/rust-test $(B)/go-test $(B)/python-test docs/pages/test_pages.py
 test-packages: deps-build deps-test deps-python deps-docs deps-root ## build and check every package: crates, wheel, Go, CMake, pages, release, Debian, then the ways in (40 minutes)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The tickets in servers that this project did not write: the nginx module and the preload shim.
+# The tickets in other projects' servers: the nginx module and the preload shim.
 NGINX_SRC ?= /usr/share/nginx/src
 NGINX_BUILD := $(abspath $(B))/tls/nginx
 NGINX_MODULE := $(B)/tls/nginx/ngx_http_pprf_tickets_module.so
@@ -8,7 +8,7 @@ NGINX_CC_OPT := -O2 -g -fPIC -fstack-protector-strong $(CPPFLAGS) $(CFLAGS)
 .PHONY: nginx-module
 nginx-module: $(NGINX_MODULE) ## build the nginx module
 
-# nginx's own configure and make: the module must agree with the nginx it is loaded into
+# built by nginx's own configure and make: the module must match the nginx that loads it
 $(NGINX_MODULE): tls/nginx/config tls/nginx/ngx_http_pprf_tickets_module.c tls/nginx/nginx.mk \
     tls/pprf_tls.h tls/pprf_tickets.h tls/pprf_fleet.h include/pprf.h $(B)/tls/libpprf_tls.a
 	@[ -x $(NGINX_SRC)/configure ] || { \
@@ -24,11 +24,11 @@ $(NGINX_MODULE): tls/nginx/config tls/nginx/ngx_http_pprf_tickets_module.c tls/n
 	  >$(NGINX_BUILD)/make.log
 	@touch $@
 
-# `make all` does without it where nginx-dev is not installed, and says so
+# Without nginx-dev, `make all` skips this and says so.
 .PHONY: nginx-products
 products: nginx-products
 NGINX_TAP := tls/nginx/test_nginx.py tls/nginx/test_http2.py
-# nginx's configure takes no such path
+# nginx's configure accepts no such path
 NGINX_PLACE := $(word 2,$(CURDIR))$(findstring ',$(CURDIR))
 ifneq ($(NGINX_PLACE),)
 nginx-products:
@@ -45,7 +45,7 @@ endif
 TLS_TAP += $(NGINX_TAP)
 TAP_TESTS += $(NGINX_TAP)
 
-# beside the libraries: nginx loads a module from wherever it is
+# installed beside the libraries; nginx loads a module from any path
 NGINX_MODULES = $(DESTDIR)$(LIBDIR)/nginx/modules
 .PHONY: install-nginx uninstall-nginx
 ifneq ($(wildcard $(NGINX_SRC)/configure),)
@@ -60,7 +60,8 @@ uninstall: uninstall-nginx
 uninstall-nginx:
 	rm -f "$(NGINX_MODULES)/$(notdir $(NGINX_MODULE))"
 
-# a Debian user's way, with the commands of docs/nginx.md and docs/tls.md in a clean system: 10 minutes
+# the commands of docs/nginx.md and docs/tls.md in a clean system, as a Debian user types them: 10
+# minutes
 .PHONY: test-nginx-install
 test-nginx-install: deps-root ## run the commands of docs/nginx.md and docs/tls.md in a clean Debian: SUITE=bookworm or trixie
 	@tls/nginx/test-install.sh $(SUITE)
@@ -80,7 +81,7 @@ tls/tests/test_matrix.py: $(TLS_PRELOAD) $(NGINX_MADE) $(B)/pprf-tls-server $(B)
 TLS_TAP += tls/tests/test_matrix.py
 TAP_TESTS += tls/tests/test_matrix.py
 .PHONY: test-matrix
-test-matrix: deps-build deps-test ## servers of others with tickets: each program, way, set of contexts and backend, whole
+test-matrix: deps-build deps-test ## test tickets in other servers: every program, setup, set of contexts and backend
 	@$(MAKE) --no-print-directory tls/tests/test_matrix.py
 	@ALL=1 $(TAP) tls/tests/test_matrix.py
 test-full: test-matrix
