@@ -281,7 +281,7 @@ class PlantedBugs(Case):
 
     def test_a_hang_is_noticed_only_where_the_list_says_so(self):
         loop = "while grep -q two file; do :; done; false"  # ended by its processor time
-        self.fails("not ok 3 - a bug: it hangs in judge", notices=loop)
+        self.fails("not ok 3 - a bug: hangs in judge", notices=loop)
         self.passes("a bug: noticed by judge", "a bug | file | judge (hangs) | one ==> two", notices=loop)
 
     def test_a_change_that_means_nothing_has_to_pass(self):
@@ -333,7 +333,7 @@ class PlantedBugs(Case):
         seed = re.match(r"# 3 of 11 planted bugs: SEED=(\d+); ALL=1: all\n", text).group(1)
         again, other = (self.gate(args=("--sample", "1/5", "--seed", s), more=more)[1] for s in (seed, "0" + seed))
         self.assertEqual(*(re.sub(r"\d+ s$", "", t, flags=re.M) for t in (again, text)))
-        self.assertIn("n: changes nothing", other)
+        self.assertIn("n: equivalent", other)
         self.fails("SURVIVED", args=("--sample", "1"), notices="false")
 
     def test_marked_bugs_are_planted_in_each_short_run(self):
