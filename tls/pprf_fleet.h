@@ -44,9 +44,15 @@ extern "C" {
  * pprf_tickets_open leases the ticket: redeem it or release it within ten seconds, in the same process, or it
  * ends punctured.  pprf_tickets_redeem does not wait for the server's answer: only this process has
  * the lease, which can only end in a puncture.  A ticket's keys are gone from the server when it is
- * redeemed, or at the latest a quarter of a lifetime after it has expired.  pprf_tickets_rotate,
- * _revoke and _export are refused with PPRF_TLS_ERR_BACKEND: delete the keys on the servers
- * instead.  The counters are those of all processes forked after this call.
+ * redeemed, or at the latest a quarter of a lifetime after it has expired.  The counters are those of
+ * all processes forked after this call.
+ *
+ * pprf_tickets_rotate starts a new tree on every server.  This process issues from it at once, all
+ * others of all hosts within ten seconds.  pprf_tickets_revoke ends all trees of the name: tickets
+ * issued before are good at no host; those that another process makes in the ten seconds after it
+ * may cost a full handshake.  Both wait for the servers, two seconds at most, and return
+ * PPRF_TLS_ERR_BACKEND if one of them is not connected or has not answered, or refused; the others
+ * have done it then.  pprf_tickets_export is refused with PPRF_TLS_ERR_BACKEND.
  * @param[out] tickets to be given back with pprf_tickets_free; NULL on error.
  * @param[in]  options as for pprf_tickets_new, the same on all machines: no rotation, no memory and no suite
  *                     (the servers' trees are of PPRF_SHA3_256), and a lifetime of at most 432000 seconds.  depth: of a tree, which is issued from for a

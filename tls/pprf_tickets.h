@@ -239,7 +239,7 @@ PPRF_API int pprf_tickets_expire(pprf_tickets *tickets);
  * @retval PPRF_ERR_CRYPTO done, but the digest failed while tickets past their lifetime were punctured:
  *                         the next call tries again.
  * @retval PPRF_ERR_NOMEM  no memory, or a lock is lost: some old keys may continue to issue.
- * @retval PPRF_TLS_ERR_BACKEND the keys are on servers (pprf_fleet.h).
+ * @retval PPRF_TLS_ERR_BACKEND the keys are on servers, and one of them has not done it (pprf_fleet.h).
  * @retval PPRF_ERR_NULL   tickets is NULL. */
 PPRF_API int pprf_tickets_rotate(pprf_tickets *tickets);
 
@@ -247,7 +247,7 @@ PPRF_API int pprf_tickets_rotate(pprf_tickets *tickets);
  * any more.  Tickets issued from now on are good.  Connections continue.
  * @retval PPRF_OK        done.
  * @retval PPRF_ERR_NOMEM a lock is lost: some keys may be left.
- * @retval PPRF_TLS_ERR_BACKEND the keys are on servers (pprf_fleet.h).
+ * @retval PPRF_TLS_ERR_BACKEND the keys are on servers, and one of them has not done it (pprf_fleet.h).
  * @retval PPRF_ERR_NULL  tickets is NULL. */
 PPRF_API int pprf_tickets_revoke(pprf_tickets *tickets);
 

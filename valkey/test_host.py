@@ -332,8 +332,7 @@ class Tickets(Case):
     def test_what_is_not_of_a_fleet(self):
         a = self.host()
         ticket = a.seal()
-        for word in ("rotate", "revoke", "export"):
-            self.assertEqual(a(word), BACKEND)
+        self.assertEqual(a("export"), BACKEND)
         self.assertEqual(a("open", "00" * 95), FORMAT)
         self.assertEqual(a("redeem", "0"), PUNCTURED)
         self.assertEqual(a.use(ticket), OK)
@@ -361,6 +360,103 @@ class Tickets(Case):
         self.wait(lambda: count("commits") == 1 and count("leases") == 0, "the commit")
         self.assertEqual(a("release", a("open", a.seal())), OK)
         self.wait(lambda: count("releases") == 1 and count("leases") == 0, "the release")
+
+
+class Orders(Case):
+    """Rotation and revocation, which any host may order."""
+    def hosts(self, **more):
+        """Two hosts by clocks that stand still, with leaves; each looks at the trees every ten seconds."""
+        hosts = [Host(self, self.url, environment={"HOST_STILL": "1"}, **more) for _ in range(2)]
+        return hosts, [[host.seal() for _ in range(4)] for host in hosts]
+
+    def look(self, host):
+        """Have its thread look at the trees: what it counts then is what there is."""
+        host("clock", "10")
+        c = self.server.client()
+        self.wait(lambda: host("left 0").split()[0] == str(sum(c.info(k)["live"] for k in c("KEYS", "*"))), "a look")
+
+    def test_after_a_rotation_tickets_are_of_a_new_tree(self):
+        """at all hosts, though they have leaves of the old one; its tickets stay good"""
+        (a, b), tickets = self.hosts()
+        c = self.server.client()
+        old, = c("KEYS", "*")
+        self.assertEqual(a("rotate"), OK)
+        new = [a.seal() for _ in range(4)]
+        self.look(b)
+        before = c.info(old)["issued"]
+        new += [b.seal() for _ in range(40)]  # more than it had fetched
+        self.assertEqual(c.info(old)["issued"], before)
+        self.assertEqual([b.use(t) for t in tickets[0]] + [a.use(t) for t in tickets[1][:2]], [OK] * 6)
+        c("DEL", old)
+        self.assertEqual([b.use(t) for t in new[:20]] + [a.use(t) for t in new[20:]], [OK] * 44)
+        self.assertEqual([a("open", t) for t in tickets[1]], [PUNCTURED] * 4)
+        self.assertEqual(a.stats()["dropped"], 0)
+
+    def test_a_tree_that_was_rotated_out_issues_no_more(self):
+        """when the next one is full, either"""
+        a, c = self.host(depth=8), self.server.client()
+        a.seal()
+        old, = c("KEYS", "*")
+        self.assertEqual(a("rotate"), OK)
+        before = c.info(old)["issued"]
+        for _ in range(300):
+            a.seal()
+        self.assertEqual([c.info(old)["issued"], len(c("KEYS", "*"))], [before, 3])
+
+    def test_after_a_revocation_no_ticket_is_good_and_no_seed_is_there(self):
+        """of all trees, at any host; new tickets are good"""
+        (a, b), tickets = self.hosts(depth=4)
+        tickets = [t for own in tickets for t in own] + [a.seal() for _ in range(100)]
+        c = self.server.client()
+        keys = c("KEYS", "*")
+        self.assertGreater(len(keys), 6)
+        number = b("open", tickets.pop())
+        seeds = [s for n in range(len(keys)) for s in fleet.Tree(4, n).seeds()]
+        held = fleet.memory_holds(self.server.process.pid, seeds)
+        self.assertGreater(len(held), 6)  # control
+        self.assertEqual(a("revoke"), OK)
+        self.assertEqual(fleet.memory_holds(self.server.process.pid, held), set())
+        self.assertEqual([h("open", t) for h in (a, b) for t in tickets], [PUNCTURED] * 2 * len(tickets))
+        self.assertEqual([a.use(a.seal()) for _ in range(20)], [OK] * 20)
+        self.look(b)
+        self.assertEqual([b.use(b.seal()) for _ in range(20)], [OK] * 20)
+        self.assertEqual(b("redeem", number), OK)  # it was opened before
+        self.assertEqual(a("revoke"), OK)  # also what has been revoked before
+
+    def test_an_order_that_a_server_does_not_do_is_an_error(self):
+        """and the other servers have done it: without memory, when it stands still, when it is gone"""
+        other = fleet.Server()
+        self.addCleanup(other.close)
+        a = Host(self, self.url, f"valkey://127.0.0.1:{other.port}?timeout=1000&budget=100")
+        a.seal()
+        self.wait(lambda: a.stats()["connected"] >= 2, "both servers")
+        c = other.client()
+
+        def live(server):
+            client = server.client()
+            return {k: i["id"] for k in client("KEYS", "*") if (i := client.info(k))["live"]}
+        for _ in range(2):
+            a.use(a.seal())
+        self.wait(lambda: live(self.server) and live(other), "a tree on each")
+        c("CONFIG", "SET", "maxmemory", "1")
+        kept, gone = live(other), live(self.server)
+        self.assertEqual(a("revoke"), BACKEND)
+        self.assertEqual(live(other), kept)
+        self.assertFalse(set(live(self.server).values()) & set(gone.values()))
+        self.wait(lambda: "no memory left" in a("server 1"), "the reason")
+        self.assertIn("no memory left", a("failure"))
+        c("CONFIG", "SET", "maxmemory", "0")
+        self.assertEqual(a("revoke"), OK)
+        self.assertFalse(set(live(other).values()) & set(kept.values()))
+        self.wait(lambda: a("server 1").split(" ", 3)[3] == "", "no reason")
+        other.process.send_signal(signal.SIGSTOP)
+        self.addCleanup(other.process.send_signal, signal.SIGCONT)
+        for word in ("rotate", "revoke", "revoke"):
+            self.assertEqual(a(word), BACKEND)
+        other.process.send_signal(signal.SIGCONT)
+        self.wait(lambda: a("rotate") == OK, "the connection")
+        other.stop(signal.SIGKILL)
+        self.assertEqual(a("rotate"), BACKEND)
 
 
 class Waiting(Case):
@@ -848,7 +944,7 @@ def main():
     if fleet.SERVER is None:
         print("1..0 # SKIP neither valkey-server nor redis-server is installed")
         return 0
-    return tap.run((Tickets, Waiting, Processes, Urls, Reasons, Enemies), a.test, SEED)
+    return tap.run((Tickets, Orders, Waiting, Processes, Urls, Reasons, Enemies), a.test, SEED)
 
 
 if __name__ == "__main__":

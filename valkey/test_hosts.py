@@ -637,6 +637,36 @@ class Configuration(Hosts):
         self.wait(lambda: self.servers(host)[0]["up"] == 0, "the server's end in the status")
         self.wait(lambda: host.errors().count(words) == 2, "the same failure again in the log")
 
+    def test_keys_are_rotated_and_revoked_by_a_request_at_any_host(self):
+        server = self.server()
+        control = "server { listen 127.0.0.1:%d; location / { pprf_tickets_control; } }"
+        ports = [tap.free_port() for _ in range(2)]
+        a, b = (self.host(self.url(server), more_http=control % port, workers=1) for port in ports)
+        self.ready(a, b)
+
+        def order(host, word):
+            with socket.create_connection(("127.0.0.1", ports[(a, b).index(host)]), PATIENCE) as s:
+                s.sendall(f"POST /?{word} HTTP/1.0\r\nContent-Length: 0\r\n\r\n".encode())
+                return int(b"".join(iter(lambda: s.recv(4096), b"")).split()[1])
+        old = [self.ticket(a) for _ in range(3)]
+        self.assertEqual(order(b, "rotate"), 204)
+        new = self.ticket(b)
+        self.assertEqual([self.offer(h, old.pop()) for h in (a, b)], ["accepted"] * 2)
+        c = server.client()
+        rotated, = [k for k in c("KEYS", "*") if c.info(k)["lease_ms"] == 10001]
+        self.wait(lambda: (self.ticket(b), c.info(rotated)["issued"] > 0)[1], "leaves of the new tree")
+        c("DEL", *(k for k in c("KEYS", "*") if k != rotated))
+        self.assertEqual(self.offer(a, new), "accepted")
+        new = self.ticket(b)
+        self.assertEqual(order(a, "revoke"), 204)
+        self.assertEqual([self.offer(h, t) for h in (a, b) for t in (new, *old)], ["rejected"] * 4)
+        self.ready(a, b)
+        server.stop(signal.SIGKILL)
+        self.wait(lambda: order(a, "revoke") == 502, "the connection's end")
+        self.assertIn("pprf_tickets: revoke: not done at every server of pprf_tickets_backend", a.errors())
+        server.start()
+        self.ready(a, b)
+
     def test_alerts_are_about_metrics_that_there_are(self):
         """and promtool takes the file, where it is installed"""
         path, server = os.path.join(TOP, "tls", "nginx", "alerts.yml"), self.server()
@@ -651,7 +681,7 @@ class Configuration(Hosts):
             with socket.create_connection(("127.0.0.1", port), PATIENCE) as s:
                 s.sendall(b"GET / HTTP/1.0\r\n\r\n")
                 text = b"".join(iter(lambda: s.recv(65536), b"")).decode()
-            lines = text.partition("\r\n\r\n")[2].splitlines()
+            lines = (shown := text.partition("\r\n\r\n")[2]).splitlines()
             kinds = {line.split()[2]: line.split()[3] for line in lines if line.startswith("# TYPE")}
             found = {}
             for line in lines:
@@ -659,6 +689,10 @@ class Configuration(Hosts):
                     name, labels, value = re.fullmatch(r'(\w+)(?:{((?:\w+="[^"]*",?)+)})? (\d+|\+Inf)', line).groups()
                     found.setdefault(name, []).append((labels, value))
             self.assertLessEqual(set(found), set(kinds))
+            if shutil.which("promtool"):  # its other answers are advice on names
+                r = subprocess.run(["promtool", "check", "metrics"], input=shown, text=True, capture_output=True,
+                                   timeout=PATIENCE)
+                self.assertIn(r.returncode, (0, 3), r.stderr)
             return found
         self.wait(lambda: "pprf_tickets_server_failure" in metrics(), "the failure")
         found = metrics()

@@ -6,6 +6,9 @@
  * that finds no tree to issue from creates one.  A process fetches leaves and their values ahead,
  * and seals its tickets under them; when it ends, it hands unused leaves back.
  *
+ * A rotation starts a tree, which has a lease time of its own so that all hosts see it as one that
+ * replaces the older ones.  A revocation replaces every tree by one that ends at once.
+ *
  * A ticket's name is one AES block that encrypts its tree's id and slot, its leaf, and its issue
  * time by the server's clock.  The server process draws the AES key.  Every host can read the name;
  * nobody else can, or can link two tickets of one connection.  A restarted server has a new key and
@@ -64,11 +67,13 @@ enum {
   OPEN_MAX = 4096, /* open tickets of a process */
   LATE_MAX = 1024,
   LEASE_MS = 10000,
+  ROTATION_LEASE_MS = 10001, /* of a tree that a rotation started: older ones issue no more */
   ISSUE_MS_MIN = 10000,  /* least time that a tree issues tickets */
   LIFETIME_MAX = 432000, /* plus a quarter: the seven days that a tree may live */
   AGE_UNIT_MS = 16000,   /* unit of the 16-bit time in a name: 12 days */
   CONNECT_MS = 1000,     /* for a whole connection */
   ANSWER_MS = 1000,      /* for the thread's own requests */
+  ORDER_MS = 2000,       /* for a rotation or a revocation */
   PAUSE_MS_MIN = 50,     /* before connecting again */
   PAUSE_MS_MAX = 2000,
   LIVED_MS = 2000, /* a connection that lasted this long resets the pause */
@@ -109,6 +114,9 @@ struct lane {
   struct wire wire;
 };
 
+/* What the thread is to do with the server's trees; of two orders the greater one. */
+enum order { NO_ORDER, ROTATE, REVOKE };
+
 /* A process's part of a server. */
 struct line {
   struct fleet *fleet;
@@ -120,6 +128,8 @@ struct line {
   int up, broken;
   unsigned lanes, used; /* open; in use */
   unsigned callers, wanted; /* have a lane or wait for one; their maximum so far */
+  enum order order;         /* not begun yet */
+  uint64_t ordered, ended, failed; /* orders given; the last that ended; the last that failed */
   int known;              /* the name key and the clock */
   uint64_t life;          /* counts the server processes seen */
   uint8_t name_key[16];
@@ -134,6 +144,7 @@ struct line {
   struct access access;
   enum cause refused; /* why the server gave no leaves */
   enum cause lacks;   /* what works only in part without it */
+  enum cause disobeys; /* why it did not do the last order */
   int noted;          /* the last cause noted; -1: none yet */
   uint64_t looked_at; /* clock_ms */
   struct sample sample;
@@ -614,6 +625,7 @@ static void disconnect_line(struct line *l)
 {
   (void)pthread_mutex_lock(&l->lock);
   l->up = 0;
+  l->order = NO_ORDER;
   (void)pthread_cond_broadcast(&l->given);
   while (l->used > 0)
     (void)pthread_cond_wait(&l->given, &l->lock);
@@ -628,7 +640,7 @@ static void disconnect_line(struct line *l)
  * is unusable ---- */
 
 struct state {
-  uint64_t id, live, leaves, issued, lifetime_left;
+  uint64_t id, live, leaves, issued, lifetime_left, lease;
 };
 
 /* A reply to PPRF.INFO: names and values. */
@@ -640,7 +652,8 @@ static int read_state(struct line *l, struct state *s, uint64_t deadline)
   } field[] = {{"live", &s->live},
                {"leaves", &s->leaves},
                {"issued", &s->issued},
-               {"lifetime_left_ms", &s->lifetime_left}};
+               {"lifetime_left_ms", &s->lifetime_left},
+               {"lease_ms", &s->lease}};
   const redisReply *r = wire_reply(&l->own, deadline);
   *s = (struct state){0};
   if (reply_is(r, REDIS_REPLY_ERROR, "NOKEY "))
@@ -687,40 +700,89 @@ static void note_left(struct line *l, uint64_t trees, uint64_t left)
   }
 }
 
-/* Look at all trees.  Finds the youngest that can issue, or else a free slot for a new one (SLOTS:
- * none), and the oldest tree. */
-static int look(struct line *l, unsigned *free_slot, struct tree *oldest)
+/* What the slots hold, where the server has told, or why it has not. */
+struct slots {
+  struct state state[SLOTS];
+  enum cause unknown[SLOTS];
+};
+
+static int ask(struct line *l, struct slots *s)
 {
   struct command c;
-  uint64_t deadline = wire_now() + ANSWER_MS, best = 0, trees = 0, left = 0;
-  int seen = 0;
-  l->tree.id = 0;
-  *free_slot = SLOTS;
-  *oldest = (struct tree){.until = UINT64_MAX};
+  uint64_t deadline = wire_now() + ANSWER_MS;
   for (unsigned i = 0; i < SLOTS; i++) {
     begin(&c, "PPRF.INFO", l->target, i);
     if (wire_send(&l->own, c.words, c.word, deadline) != 0)
       return -1;
   }
+  int seen = 0;
   for (unsigned i = 0; i < SLOTS; i++) {
-    struct state s;
-    int rc = read_state(l, &s, deadline);
+    int rc = read_state(l, &s->state[i], deadline);
     if (rc < 0)
       return -1;
-    if (rc == 0)
-      continue; /* not our tree, or not permitted */
-    seen = 1;
-    if (!s.live && *free_slot == SLOTS)
+    s->unknown[i] = rc == 0 ? l->refused : CAUSE_NONE;
+    seen |= rc;
+  }
+  return seen;
+}
+
+/* The youngest tree that a rotation started; without one, a tree that is older than all. */
+static struct state rotation_of(const struct slots *s)
+{
+  struct state found = {0};
+  for (unsigned i = 0; i < SLOTS; i++)
+    if (s->state[i].live && s->state[i].lease == ROTATION_LEASE_MS &&
+        s->state[i].lifetime_left > found.lifetime_left)
+      found = s->state[i];
+  return found;
+}
+
+/* Whether leaves of the tree may still be made into tickets. */
+static int is_current(const struct state *tree, const struct state *rotation)
+{
+  return tree->live && (tree->id == rotation->id || tree->lifetime_left > rotation->lifetime_left);
+}
+
+/* Forget the leaves fetched from a slot's earlier tree, or from one that has been rotated out. */
+static void forget_old_leaves(struct line *l, unsigned slot, const struct state *tree, int current)
+{
+  (void)pthread_mutex_lock(&l->lock);
+  for (unsigned k = 0; k < 2; k++)
+    if (l->batch[k].slot == slot && (!current || l->batch[k].id != tree->id))
+      OPENSSL_cleanse(&l->batch[k], sizeof l->batch[k]);
+  (void)pthread_mutex_unlock(&l->lock);
+}
+
+/* Look at all trees.  Finds the youngest that can issue, or else a free slot for a new one (SLOTS:
+ * none), and the oldest tree. */
+static int look(struct line *l, unsigned *free_slot, struct tree *oldest)
+{
+  struct slots s;
+  uint64_t best = 0, trees = 0, left = 0;
+  l->tree.id = 0;
+  *free_slot = SLOTS;
+  *oldest = (struct tree){.until = UINT64_MAX};
+  int seen = ask(l, &s);
+  if (seen < 0)
+    return -1;
+  struct state rotation = rotation_of(&s);
+  for (unsigned i = 0; i < SLOTS; i++) {
+    const struct state *t = &s.state[i];
+    if (s.unknown[i] != CAUSE_NONE)
+      continue;
+    int current = is_current(t, &rotation);
+    forget_old_leaves(l, i, t, current);
+    if (!t->live && *free_slot == SLOTS)
       *free_slot = i;
-    trees += s.live;
-    if (s.live && s.issued < s.leaves && s.lifetime_left > l->fleet->lifetime_ms)
-      left += s.leaves - s.issued;
-    if (s.live && s.lifetime_left < oldest->until)
-      *oldest = (struct tree){s.id, s.lifetime_left, i};
-    if (s.live && s.issued < s.leaves && s.lifetime_left > l->fleet->lifetime_ms &&
-        s.lifetime_left > best) {
-      best = s.lifetime_left;
-      l->tree = (struct tree){s.id, clock_ms() + best - l->fleet->lifetime_ms, i};
+    trees += t->live;
+    if (t->live && t->lifetime_left < oldest->until)
+      *oldest = (struct tree){t->id, t->lifetime_left, i};
+    if (!current || t->issued == t->leaves || t->lifetime_left <= l->fleet->lifetime_ms)
+      continue;
+    left += t->leaves - t->issued;
+    if (t->lifetime_left > best) {
+      best = t->lifetime_left;
+      l->tree = (struct tree){t->id, clock_ms() + best - l->fleet->lifetime_ms, i};
     }
   }
   note_left(l, trees, left + ((SLOTS - trees) << l->fleet->depth));
@@ -728,56 +790,106 @@ static int look(struct line *l, unsigned *free_slot, struct tree *oldest)
   return seen;
 }
 
-/* In place of another tree, unless that is NULL. */
-static int create(struct line *l, unsigned slot, const struct tree *old)
+/* PPRF.CREATE of a tree that lives for some ms, in place of another one unless that is 0.  Gives its
+ * id, or 0 if another host was first. */
+static int make_tree(struct line *l, unsigned slot, unsigned depth, uint64_t lifetime,
+                     uint64_t lease, uint64_t instead, uint64_t *id)
 {
-  char id[ID_DIGITS + 1];
+  char old[ID_DIGITS + 1];
   struct command c;
   const redisReply *r;
-  uint64_t deadline = wire_now() + ANSWER_MS, now = clock_ms();
+  uint64_t deadline = wire_now() + ANSWER_MS;
+  *id = 0;
   begin(&c, "PPRF.CREATE", l->target, slot);
-  add_number(&c, 0, l->fleet->depth);
+  add_number(&c, 0, depth);
   add(&c, "LIFETIME");
-  add_number(&c, 1, l->fleet->lifetime_ms + l->fleet->issue_ms);
+  add_number(&c, 1, lifetime);
   add(&c, "LEASE");
-  add_number(&c, 2, LEASE_MS);
-  if (old != NULL) {
-    (void)snprintf(id, sizeof id, "%016" PRIx64, old->id);
+  add_number(&c, 2, lease);
+  if (instead != 0) {
+    (void)snprintf(old, sizeof old, "%016" PRIx64, instead);
     add(&c, "INSTEAD");
-    add(&c, id);
+    add(&c, old);
   }
   if (wire_send(&l->own, c.words, c.word, deadline) != 0 ||
       (r = wire_reply(&l->own, deadline)) == NULL)
     return -1;
   if (r->type == REDIS_REPLY_ERROR) {
     l->refused = cause_of(r, "PPRF.CREATE");
-    return reply_is(r, REDIS_REPLY_ERROR, "EXISTS ") ? 1
-                                                     : 0; /* another host was first: look again */
+    return reply_is(r, REDIS_REPLY_ERROR, "EXISTS ");
   }
-  if (read_id(r, &l->tree.id) != 0)
-    return -1;
-  (void)atomic_fetch_add(&l->fleet->counts->dropped, old != NULL);
-  l->tree.slot = slot;
-  l->tree.until = now + l->fleet->issue_ms;
+  return read_id(r, id) == 0 ? 1 : -1;
+}
+
+static int create(struct line *l, unsigned slot, uint64_t lease, uint64_t instead)
+{
+  uint64_t now = clock_ms(), id;
+  int rc = make_tree(l, slot, l->fleet->depth, l->fleet->lifetime_ms + l->fleet->issue_ms, lease,
+                     instead, &id);
+  if (rc != 1 || id == 0)
+    return rc;
+  (void)atomic_fetch_add(&l->fleet->counts->dropped, instead != 0);
+  l->tree = (struct tree){id, now + l->fleet->issue_ms, slot};
   l->looked_at = 0;
   return 1;
 }
 
-/* A tree to issue from.  When there are as many as there can be, the oldest gives way, with its tickets. */
-static int find_tree(struct line *l)
+/* A tree to issue from: with the lease of a rotation a new one.  When there are as many as there can
+ * be, the oldest gives way, with its tickets. */
+static int find_tree(struct line *l, uint64_t lease)
 {
   for (int tries = 0; tries < 3; tries++) {
     unsigned slot;
     struct tree oldest;
     int rc = look(l, &slot, &oldest);
+    if (lease == ROTATION_LEASE_MS)
+      l->tree.id = 0;
     if (rc == 1 && l->tree.id == 0)
-      rc = slot < SLOTS     ? create(l, slot, NULL)
-           : oldest.id != 0 ? create(l, oldest.slot, &oldest)
+      rc = slot < SLOTS     ? create(l, slot, lease, 0)
+           : oldest.id != 0 ? create(l, oldest.slot, lease, oldest.id)
                             : 0;
     if (rc != 1 || l->tree.id != 0)
       return rc;
   }
   return 0;
+}
+
+/* End every tree, with its tickets. */
+static int end_trees(struct line *l)
+{
+  struct slots s;
+  int rc = ask(l, &s);
+  l->tree.id = 0;
+  for (unsigned i = 0; i < SLOTS && rc == 1; i++) {
+    uint64_t id;
+    if (s.state[i].live)
+      rc = make_tree(l, i, PPRF_DEPTH_MIN, 1, 1, s.state[i].id, &id);
+    else if (s.unknown[i] != CAUSE_NONE && s.unknown[i] != CAUSE_KEY_TAKEN)
+      rc = 0;
+  }
+  return rc;
+}
+
+/* Do what a caller has ordered, if one has. */
+static int obey(struct line *l)
+{
+  (void)pthread_mutex_lock(&l->lock);
+  enum order order = l->order;
+  uint64_t number = l->ordered;
+  l->order = NO_ORDER;
+  (void)pthread_mutex_unlock(&l->lock);
+  if (order == NO_ORDER)
+    return 1;
+  int rc = order == REVOKE ? end_trees(l) : find_tree(l, ROTATION_LEASE_MS);
+  l->disobeys = rc == 1 ? CAUSE_NONE : l->refused;
+  (void)pthread_mutex_lock(&l->lock);
+  OPENSSL_cleanse(l->batch, sizeof l->batch);
+  l->ended = number;
+  if (rc != 1)
+    l->failed = number;
+  (void)pthread_cond_broadcast(&l->given);
+  (void)pthread_mutex_unlock(&l->lock);
+  return rc;
 }
 
 /* The tree's next leaves, into l->coming. */
@@ -846,7 +958,7 @@ static int fill(struct line *l)
       continue;
     int rc = 0;
     for (int tries = 0; tries < 2 && rc == 0; tries++) {
-      rc = l->tree.id != 0 && now < l->tree.until ? 1 : find_tree(l);
+      rc = l->tree.id != 0 && now < l->tree.until ? 1 : find_tree(l, LEASE_MS);
       if (rc == 1)
         rc = fetch(l);
       else
@@ -921,12 +1033,12 @@ static void hand_back(struct line *l)
 static int serve(struct line *l)
 {
   int filled;
-  while (puncture_late(l) == 0 && (filled = fill(l)) >= 0) {
+  while (puncture_late(l) == 0 && obey(l) >= 0 && (filled = fill(l)) >= 0) {
     unsigned slot;
     struct tree oldest;
     if (clock_ms() - l->looked_at >= LOOK_MS && look(l, &slot, &oldest) < 0)
       return 0;
-    note(l, filled ? l->lacks : l->refused);
+    note(l, !filled ? l->refused : l->disobeys != CAUSE_NONE ? l->disobeys : l->lacks);
     widen(l);
     atomic_store(&seen_of(l)->connected_at, wire_now());
     struct pollfd p[3 + LANES] = {{.fd = l->fds[HALT_FD], .events = POLLIN},
@@ -1523,11 +1635,46 @@ static int fleet_expire(void *keys, uint64_t now)
   return running(keys) ? PPRF_OK : PPRF_ERR_NOMEM;
 }
 
-static int refuse(void *keys, uint64_t now)
+/* Give an order to all servers at once, then wait for each. */
+static int command_all(struct fleet *f, enum order order)
 {
-  (void)keys;
+  uint64_t number[PPRF_FLEET_SERVERS_MAX], deadline = wire_now() + ORDER_MS;
+  const struct timespec t = {(time_t)(deadline / 1000), (long)(deadline % 1000) * 1000000};
+  int err = PPRF_OK;
+  if (!running(f))
+    return PPRF_TLS_ERR_BACKEND;
+  for (unsigned i = 0; i < f->servers; i++) {
+    struct line *l = &f->own->line[i];
+    (void)pthread_mutex_lock(&l->lock);
+    number[i] = ++l->ordered;
+    if (l->up && order > l->order)
+      l->order = order;
+    (void)pthread_mutex_unlock(&l->lock);
+    poke(l->fds[WAKE_FD]);
+  }
+  for (unsigned i = 0; i < f->servers; i++) {
+    struct line *l = &f->own->line[i];
+    int rc = 0;
+    (void)pthread_mutex_lock(&l->lock);
+    while (l->up && l->ended < number[i] && rc == 0)
+      rc = pthread_cond_timedwait(&l->given, &l->lock, &t);
+    if (l->ended < number[i] || l->failed >= number[i])
+      err = PPRF_TLS_ERR_BACKEND;
+    (void)pthread_mutex_unlock(&l->lock);
+  }
+  return err;
+}
+
+static int fleet_rotate(void *keys, uint64_t now)
+{
   (void)now;
-  return PPRF_TLS_ERR_BACKEND;
+  return command_all(keys, ROTATE);
+}
+
+static int fleet_revoke(void *keys, uint64_t now)
+{
+  (void)now;
+  return command_all(keys, REVOKE);
 }
 
 static void fleet_count(void *keys, enum backend_count what)
@@ -1617,10 +1764,23 @@ static void fleet_free(void *keys)
   free(f);
 }
 
-static const struct backend fleet_backend = {
-  2,          fleet_issue,  fleet_open,  fleet_redeem, fleet_release, fleet_puncture, fleet_expire,
-  refuse,     refuse,       fleet_count, fleet_stats,  fleet_export,  fleet_adopt,    fleet_close,
-  fleet_free, fleet_memory, fleet_ready};
+static const struct backend fleet_backend = {2,
+                                             fleet_issue,
+                                             fleet_open,
+                                             fleet_redeem,
+                                             fleet_release,
+                                             fleet_puncture,
+                                             fleet_expire,
+                                             fleet_rotate,
+                                             fleet_revoke,
+                                             fleet_count,
+                                             fleet_stats,
+                                             fleet_export,
+                                             fleet_adopt,
+                                             fleet_close,
+                                             fleet_free,
+                                             fleet_memory,
+                                             fleet_ready};
 
 /* ---- pprf_fleet.h ---- */
 

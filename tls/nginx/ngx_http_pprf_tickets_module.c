@@ -809,10 +809,10 @@ static ngx_int_t control(ngx_http_request_t *r)
   ngx_uint_t level = err == PPRF_OK ? NGX_LOG_NOTICE : NGX_LOG_ERR;
   ngx_log_error(level, r->connection->log, 0, "pprf_tickets: %V: %s", &action[i].argument,
                 err == PPRF_OK                ? "done"
-                : err == PPRF_TLS_ERR_BACKEND ? "not with pprf_tickets_backend"
+                : err == PPRF_TLS_ERR_BACKEND ? "not done at every server of pprf_tickets_backend"
                                               : pprf_tls_strerror(err));
   if (err != PPRF_OK)
-    return err == PPRF_TLS_ERR_BACKEND ? NGX_HTTP_NOT_IMPLEMENTED : NGX_HTTP_INTERNAL_SERVER_ERROR;
+    return err == PPRF_TLS_ERR_BACKEND ? NGX_HTTP_BAD_GATEWAY : NGX_HTTP_INTERNAL_SERVER_ERROR;
   r->headers_out.status = NGX_HTTP_NO_CONTENT;
   r->header_only = 1;
   return ngx_http_send_header(r);
