@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the module share: a server to start, a client that unmasks, the tree that the
-server should hold, and a look into a process's memory."""
+"""Shared by the tests of the module: starts a server, a client that unmasks values, the expected
+tree, and a search of a process's memory."""
 import hashlib
 import os
 import shutil
@@ -22,7 +22,7 @@ import tap  # noqa: E402
 
 BUILD = os.path.join(os.path.dirname(HERE), "build", "valkey")
 SHIPPED = os.path.join(BUILD, "pprf.so")
-MODULE = os.path.join(BUILD, "pprf_known.so")  # the same objects, and roots that the tests know
+MODULE = os.path.join(BUILD, "pprf_known.so")  # the same module with roots that the tests know
 SERVER = shutil.which("valkey-server") or shutil.which("redis-server")
 LABEL = b"libpprf valkey 1"
 KNOWN_PREFIX = "the known root"  # 14 bytes
@@ -38,7 +38,7 @@ def children(seed):
 
 
 class Tree:
-    """Every seed of the tree of a root: level h has 2^(depth - h) of them, the leaves are level 0."""
+    """Every seed of the tree of a root: level h has 2^(depth - h) seeds; level 0 is the leaves."""
 
     def __init__(self, depth, number=0, prefix=KNOWN_PREFIX):
         self.depth = depth
@@ -59,7 +59,7 @@ class Tree:
 
 
 class Server:
-    """A server process with the module, in a directory of its own."""
+    """A server process with the module, in its own directory."""
 
     def __init__(self, *options, module=MODULE, prefix=(), host="127.0.0.1",
                  port=None, bind=(), known_prefix=KNOWN_PREFIX):
@@ -78,7 +78,7 @@ class Server:
              "--unixsocket", os.path.join(self.dir, "socket"),
              "--protected-mode", "no", "--save", "", *self.options, *more],
             env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        # asked by its socket's name, which no cut link closes
+        # through its Unix socket, which cut links do not affect
         end = time.monotonic() + 60
         while time.monotonic() < end and self.process.poll() is None:
             try:
@@ -87,7 +87,7 @@ class Server:
             except (redis.exceptions.ConnectionError, redis.exceptions.BusyLoadingError):
                 time.sleep(0.025)
         self.process.kill()
-        raise RuntimeError(f"the server does not start:\n{self.log()}")
+        raise RuntimeError(f"the server did not start:\n{self.log()}")
 
     def ask_by_name(self):
         connection = redis.UnixDomainSocketConnection(path=os.path.join(self.dir, "socket"), socket_timeout=60)
@@ -122,18 +122,18 @@ class Server:
         shutil.rmtree(self.dir, ignore_errors=True)
 
     def files(self):
-        """All bytes that the server has written."""
+        """The content of every file that the server has written."""
         found = {}
         for folder, _, names in os.walk(self.dir):
             for name in names:
-                if os.path.isfile(os.path.join(folder, name)):  # the socket is none
+                if os.path.isfile(os.path.join(folder, name)):  # not the socket
                     with open(os.path.join(folder, name), "rb") as f:
                         found[name] = f.read()
         return found
 
 
 class Client:
-    """One connection.  Values come unmasked."""
+    """One connection; returns unmasked values."""
 
     def __init__(self, host, port, hello=True, timeout=5):
         self.connection = redis.Connection(host=host, port=port, socket_timeout=timeout,
@@ -172,7 +172,7 @@ class Client:
         return out
 
     def name_key(self):
-        """(the key for tickets' names, the clock of the trees in milliseconds)"""
+        """(key for ticket names, clock of the trees in milliseconds)"""
         key, clock = self("PPRF.NAMEKEY")
         return self.unmask(key), clock
 
@@ -180,13 +180,13 @@ class Client:
         return self("PPRF.CREATE", key, depth, *options).decode()
 
     def issue(self, key, tree, n):
-        """The leaves and values: {leaf: value}"""
+        """{leaf: value}"""
         first, values = self("PPRF.ISSUE", key, tree, n)
         values = self.unmask(values)
         return {first + i: values[16 * i:16 * i + 16] for i in range(len(values) // 16)}
 
     def claim(self, key, tree, leaf):
-        """(lease, value), or None: the leaf is punctured"""
+        """(lease, value), or None if the leaf is punctured"""
         got = self("PPRF.CLAIM", key, tree, leaf)
         return None if got is None else (got[0], self.unmask(got[1]))
 
@@ -202,7 +202,8 @@ class Client:
 
 
 class Link:
-    """A way to the server that can be cut: what is sent stays where it is, and no end is told."""
+    """A relay to the server that can be cut: sent bytes are held back, and neither side sees a
+    connection end."""
 
     def __init__(self, port):
         self.to, self.open, self.back = port, threading.Event(), threading.Event()
@@ -262,7 +263,7 @@ class Link:
 
 
 def written_memory(pid):
-    """What the process has in memory that it can write, without the pages that are all zero."""
+    """The writable memory of the process, without pages of zeros."""
     runs = []
     with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as mem:
         for line in maps:
@@ -281,13 +282,13 @@ def written_memory(pid):
                     else:
                         run.append(page)
             except (OSError, OverflowError):
-                pass  # a mapping that came to nothing meanwhile
+                pass  # the mapping has gone meanwhile
             runs.append(b"".join(run))
     return [run for run in runs if run]
 
 
 def memory_holds(pid, needles):
-    """Those of the needles that the process's memory holds."""
+    """The needles found in the process's memory."""
     memory = b"\0".join(written_memory(pid))
     return {n for n in set(needles) if n in memory}
 

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plants the bugs of valkey/planted.txt.  TAP.  Their judges: test_tree; a test of test_valkey.py; or, as "host TEST",
-one of test_host.py, as "hosts TEST" one of test_hosts.py.  Tests that need a server are skipped where there is none."""
+"""Plants the bugs of valkey/planted.txt. TAP. Judges: test_tree; a test of test_valkey.py; "host
+TEST", a test of test_host.py; "hosts TEST", of test_hosts.py. Judges that need a server are
+skipped if none is installed."""
 import os
 import sys
 
@@ -18,7 +19,7 @@ except ImportError:
 class Valkey(planting.Suites):
     built = ["flags", "prg", "opt", "tls", "valkey", "pprf-tls-server"]
     cpu = 30
-    environment = {"STOP": "1", "PATIENCE": "40"}  # seconds that a host may take
+    environment = {"STOP": "1", "PATIENCE": "40"}  # seconds to wait for a host
 
     def suite(self, judge):
         if judge == "test_tree":

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands PPRF.*: a module for Valkey and Redis.  docs/fleet.md says what they are for.
+/* The commands PPRF.*: a module for Valkey and Redis.  See docs/fleet.md.
  *
  * Nothing is replicated or saved: no function here gives the server a command to propagate, and the
  * type's save function writes only a tree's depth and id.  So a tree lives in one process, and a
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Redis's functions, which Valkey has under the same names, so that one file serves both. */
+/* Redis's API, which Valkey provides under the same names, so one module serves both. */
 #define REDISMODULE_API static
 #define REDISMODULE_ATTR REDISMODULE_ATTR_UNUSED
 #include <redismodule.h>
@@ -26,7 +26,7 @@ enum {
   ISSUE_MAX = 4096,
   ID_DIGITS = 16,
   TYPE_VERSION = 1,
-  LIFETIME_DEFAULT = 7200 * 1000, /* ms: the ticket lifetime of docs/tls.md */
+  LIFETIME_DEFAULT = 7200 * 1000, /* ms: the ticket lifetime in docs/tls.md */
   LEASE_DEFAULT = 10 * 1000
 };
 static const long long LIFETIME_MAX = 7LL * 86400 * 1000; /* RFC 8446, 4.6.1: seven days */
@@ -55,7 +55,7 @@ static int fail(RedisModuleCtx *ctx, int err)
     return RedisModule_ReplyWithError(ctx, "NOTYOURS not the last leaves of a PPRF.ISSUE of this "
                                            "connection, or some are used or handed back already");
   case PPRF_ERR_RANGE:
-    return RedisModule_ReplyWithError(ctx, "ERR leaf not of the tree, or not issued");
+    return RedisModule_ReplyWithError(ctx, "ERR leaf is not in the tree, or was not issued");
   case PPRF_ERR_NOMEM:
     return RedisModule_ReplyWithError(ctx, "ERR not enough memory");
   case PPRF_ERR_CRYPTO:
@@ -124,8 +124,7 @@ static int channel_of(RedisModuleCtx *ctx)
   uint64_t client = RedisModule_GetClientId(ctx);
   uintptr_t c = (uintptr_t)RedisModule_DictGetC(channels, &client, sizeof client, NULL);
   if (c == 0)
-    (void)RedisModule_ReplyWithError(ctx,
-                                     "ERR say PPRF.HELLO first: values go over the wire masked");
+    (void)RedisModule_ReplyWithError(ctx, "ERR say PPRF.HELLO first: values are sent masked");
   return (int)c - 1;
 }
 
@@ -208,7 +207,7 @@ static int evicts(RedisModuleCtx *ctx)
 static int create(RedisModuleCtx *ctx, RedisModuleString **a, int n)
 {
   long long depth, lifetime = LIFETIME_DEFAULT, lease = LEASE_DEFAULT;
-  uint64_t instead = 0; /* no tree's id */
+  uint64_t instead = 0; /* not the id of any tree */
   struct tree *t;
   RedisModule_AutoMemory(ctx);
   if (n < 3 || n > 9 || n % 2 == 0)
@@ -245,8 +244,8 @@ static int create(RedisModuleCtx *ctx, RedisModuleString **a, int n)
   int err = tree_new(&t, (unsigned)depth, (uint64_t)lifetime, (uint64_t)lease);
   if (err != PPRF_OK)
     return fail(ctx, err);
-  (void)RedisModule_ModuleTypeSetValue(
-    k, type, t); /* the tree that was there is freed, and its seeds wiped */
+  (void)RedisModule_ModuleTypeSetValue(k, type,
+                                       t); /* frees the tree that was there and wipes its seeds */
   return reply_id(ctx, tree_look(t).id);
 }
 
@@ -402,7 +401,7 @@ static int info(RedisModuleCtx *ctx, RedisModuleString **a, int n)
 
 static void info_section(RedisModuleInfoCtx *ctx, int crash)
 {
-  if (crash) /* nothing secret in a crash report, and the lock may be held */
+  if (crash) /* a crash report must hold no secrets, and the lock may be held */
     return;
   struct tree_counts c = tree_counts();
   (void)RedisModule_InfoAddSection(ctx, "");
@@ -439,7 +438,7 @@ static void *load(RedisModuleIO *io, int version)
   return tree_dead((unsigned)depth, id);
 }
 
-/* Writes nothing into an append-only file. */
+/* Write nothing to an append-only file. */
 static void rewrite(RedisModuleIO *io, RedisModuleString *key, void *value)
 {
   (void)io;
@@ -492,10 +491,10 @@ static const struct command {
   {"pprf.release", "write fast deny-script", "Give a leased leaf back: key id leaf lease", release,
    5, 1},
   {"pprf.punct", "write fast deny-script", "Puncture leaves: key id first [last]", punct, -4, 1},
-  {"pprf.info", "readonly fast", "What a tree is and holds: key", info, 2, 1},
+  {"pprf.info", "readonly fast", "Describe a tree: key", info, 2, 1},
 };
 
-/* of later servers */
+/* missing in older servers */
 static int (*set_categories)(RedisModuleCommand *, const char *names);
 
 static int add_command(RedisModuleCtx *ctx, const struct command *c, int category)

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two hosts in network namespaces, each with a link of its own to a server that lives on.  Links are cut and
-healed at random, between opening and redeeming too, and every ticket is offered to both hosts again and again: it
-is accepted once at most.  What nobody has tried is good for exactly one use at either host when the links are
-whole again.  In the end a module that gives a leaf back when its lease runs out, which shows only if a host is
-cut off before its COMMIT arrives, is built, and the same check has to find it."""
+"""Two hosts in network namespaces, each with its own link to a server that stays up. Links are cut
+and healed at random, also between opening and redeeming, and every ticket is offered to both
+hosts repeatedly: it is accepted at most once. Once the links are healed, a ticket that nobody
+has tried works exactly once, at either host. Finally the test builds a module that returns a
+leaf when its lease expires, a bug that shows only if a host is cut off before its COMMIT
+arrives; the same check must find it."""
 import argparse
 import os
 import random
@@ -38,11 +39,11 @@ class CutHosts(unittest.TestCase):
         end = time.monotonic() + partition.SECONDS
         while time.monotonic() < end:
             self.trouble()
-        # the last cut lasts until leases whose COMMIT has not arrived run out
+        # the last cut lasts until all leases whose COMMIT was lost have expired
         cut = self.trouble()
         end = time.monotonic() + PATIENCE
         while self.leases() > 0:
-            self.assertLess(time.monotonic(), end, "leases that never end")
+            self.assertLess(time.monotonic(), end, "leases do not end")
             time.sleep(0.1)
         for ticket in sorted(self.accepted):
             self.offer(self.hosts[1 - cut], ticket)
@@ -50,7 +51,7 @@ class CutHosts(unittest.TestCase):
         for ticket in sorted(self.accepted):
             self.offer(self.random.choice(self.hosts), ticket)
         print(f"# {self.cuts} cuts, {self.cut_open} while a ticket was open; {len(self.sealed)} tickets, "
-              f"{len(self.accepted)} accepted, {self.unanswered} without an answer")
+              f"{len(self.accepted)} accepted, {self.unanswered} unanswered")
 
     def leases(self):
         c = self.server.client()
@@ -71,11 +72,12 @@ class CutHosts(unittest.TestCase):
     def serves(self, host):
         end = time.monotonic() + PATIENCE
         while host.use(host.seal()) != OK:
-            self.assertLess(time.monotonic(), end, "a host that does not come back")
+            self.assertLess(time.monotonic(), end, "the host does not come back")
             time.sleep(0.05)
 
     def trouble(self):
-        """All is whole; then a host that has tickets open is cut off, and goes on.  Which of the two."""
+        """With all links healed, cut off a host that has tickets open, and let it go on. Returns
+        which host."""
         self.heal()
         for _ in range(self.random.randrange(4, 20)):
             self.step()
@@ -123,10 +125,10 @@ class CutHosts(unittest.TestCase):
 
     def decide(self, host, ticket, number):
         what = self.random.random()
-        if what < 0.1:  # a wrong binder
+        if what < 0.1:  # as after a wrong binder
             host("release", number)
         elif what < 0.15:
-            pass  # the handshake ends there
+            pass  # the handshake breaks off
         elif host("redeem", number) == OK:
             self.accepted[ticket] = self.accepted.get(ticket, 0) + 1
 
@@ -143,7 +145,7 @@ class CutHosts(unittest.TestCase):
         for ticket in fresh[:200]:
             first, second = self.random.sample(self.hosts, 2)
             self.assertEqual([h.use(ticket) for h in (first, second, first)], [OK, PUNCTURED, PUNCTURED])
-        print(f"# {len(fresh[:200])} tickets that nobody had tried: each good once, at either host")
+        print(f"# {len(fresh[:200])} untried tickets: each worked once, at either host")
 
     def test_a_lease_that_is_given_back_is_found(self):
         with tempfile.TemporaryDirectory(prefix="pprf-planted-") as folder:

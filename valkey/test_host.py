@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the library's part in the fleet, without TLS: processes that seal, open, redeem and release tickets
-of one server, and what they hold in memory."""
+"""Tests of the library's part in the fleet, without TLS: processes seal, open, redeem and release
+tickets of one server, and the tests search their memory."""
 import argparse
 import os
 import random
@@ -28,7 +28,7 @@ except ImportError as missing:
     sys.exit(0)
 
 PROGRAM = os.environ.get("PPRF_HOST", os.path.join(fleet.BUILD, "host"))
-CHECKED = os.path.join(fleet.BUILD, "host_checked")  # with the compiler's checks of memory
+CHECKED = os.path.join(fleet.BUILD, "host_checked")  # built with AddressSanitizer
 PATIENCE = int(os.environ.get("PATIENCE") or 60)
 SEED = 0
 OK, PUNCTURED, FORMAT, BACKEND = "error 0", "error 1", "error 5", "error 37"
@@ -53,7 +53,7 @@ class Host:
         watchdog.cancel()
         if not line:
             self.p.kill()
-            raise Failed(f"the host has ended:\n{self.p.stderr.read()}")
+            raise Failed(f"the host exited:\n{self.p.stderr.read()}")
         return line.rstrip("\n")
 
     def __call__(self, *words):
@@ -62,7 +62,7 @@ class Host:
         return self.answer()
 
     def seal(self):
-        """A ticket, as soon as there can be one."""
+        """A ticket, as soon as one can be made."""
         end = time.monotonic() + PATIENCE
         while (ticket := self("seal")) == BACKEND and time.monotonic() < end:
             time.sleep(0.01)
@@ -78,7 +78,7 @@ class Host:
         return {k: int(v) for k, v in (f.split("=") for f in self("stats").split())}
 
     def end(self):
-        """Its last words."""
+        """Close its input; returns its last line and its exit status."""
         self.p.stdin.close()
         return self.answer(), self.p.wait(PATIENCE)
 
@@ -98,7 +98,7 @@ class Case(unittest.TestCase):
         self.server = fleet.Server()
         self.addCleanup(self.server.close)
         self.patient = f"valkey://127.0.0.1:{self.server.port}?timeout=1000"
-        self.url = self.patient + "&budget=100"  # tests do nothing but wait for servers
+        self.url = self.patient + "&budget=100"  # generous: these tests only wait for servers
 
     def host(self, **more):
         return Host(self, self.url, **more)
@@ -111,7 +111,7 @@ class Case(unittest.TestCase):
         end = time.monotonic() + PATIENCE
         while not holds():
             if time.monotonic() > end:
-                self.fail(f"waited in vain: {what}")
+                self.fail(f"timed out waiting for {what}")
             time.sleep(0.02)
 
 
@@ -124,21 +124,21 @@ class Tickets(Case):
             ticket = first.seal()
             number = first("open", ticket)
             for host in (a, b):
-                self.assertEqual(host("open", ticket), PUNCTURED)  # leased
+                self.assertEqual(host("open", ticket), PUNCTURED)  # it is leased
             self.assertEqual(second("redeem", str(int(number) + 1)), PUNCTURED)
             self.assertEqual(first("release", number), OK)
-            self.assertEqual(first("redeem", number), PUNCTURED)  # given back
+            self.assertEqual(first("redeem", number), PUNCTURED)  # it was released
             other = second("open", ticket)
             self.assertEqual(second("redeem", other), OK)
             self.assertEqual(second("redeem", other), PUNCTURED)
-            self.assertEqual(second("release", other), OK)  # of no effect
+            self.assertEqual(second("release", other), OK)  # has no effect
             for host in (a, b):
                 self.assertEqual(host("open", ticket), PUNCTURED)
 
     def test_a_released_ticket_is_punctured_whoever_has_it(self):
         a, b = self.host(), self.host()
         b.seal()  # both are connected
-        for first, second, opened in ((a, a, 0), (a, b, 0), (b, a, 5000)):  # more than a process remembers
+        for first, second, opened in ((a, a, 0), (a, b, 0), (b, a, 5000)):  # 5000: more than a process remembers
             ticket = first.seal()
             number = first("open", ticket)
             self.assertEqual(first("release", number), OK)
@@ -180,7 +180,7 @@ class Tickets(Case):
         self.assertEqual(b.use(ticket), OK)
 
     def test_trees_follow_each_other(self):
-        """with 16 leaves a tree: 16 trees at most, and no leaf twice"""
+        """with 16 leaves per tree: at most 16 trees, and no leaf is issued twice"""
         a, b = self.host(depth=4), self.host(depth=4)
         tickets = []
         for host in (a, b) * 40:
@@ -190,30 +190,31 @@ class Tickets(Case):
         self.assertGreater(trees, 80 // 16)
         info = self.server.client()("INFO", "commandstats").decode()
         refused = int(re.search(r"^cmdstat_pprf\.issue:.*failed_calls=(\d+)", info, re.M).group(1))
-        self.assertLessEqual(refused, 2 * trees)  # a host asks a full tree once, then looks for another
+        self.assertLessEqual(refused, 2 * trees)  # each host asks a full tree once, then moves to another
         for ticket in tickets:
             self.assertEqual(self.random.choice((a, b)).use(ticket), OK)
         for ticket in tickets:
             self.assertEqual(self.random.choice((a, b)).use(ticket), PUNCTURED)
 
     def test_when_all_trees_are_full_the_oldest_gives_way(self):
-        """16 trees of 16 leaves; 160 trees' leaves go to nobody"""
+        """16 trees of 16 leaves, and 160 trees' worth of unused tickets"""
         a = self.host(depth=4)
         issued = [a.seal() for _ in range(160 * 16)]
         for _ in range(200):
             self.assertEqual(a.use(a.seal()), OK)
         self.assertEqual(len(self.server.client()("KEYS", "*")), 16)
         self.assertGreaterEqual(a.stats()["dropped"], 160 - 16)
-        fresh = [a.seal() for _ in range(150)]  # fetched leaves are of other trees
-        self.assertEqual([a.use(t) for t in fresh], [OK] * 150)  # the youngest trees are not those that went
+        fresh = [a.seal() for _ in range(150)]  # leaves fetched earlier belong to other trees
+        self.assertEqual([a.use(t) for t in fresh], [OK] * 150)  # the youngest trees are still there
         self.assertEqual([a("open", t) for t in issued], [PUNCTURED] * len(issued))
 
     def test_leaves_that_no_ticket_has_are_handed_back(self):
-        """when a process ends, a child's too: the server counts as issued what tickets have, and issues the rest"""
+        """when a process or its child ends: the server counts only leaves in tickets as issued and
+        issues the rest again"""
         c, tickets = self.server.client(), []
         for n in range(12):
             a = self.host(depth=8)
-            tickets += [a.seal() for _ in range(1 + 5 * (n % 5))]  # also more than were fetched at first
+            tickets += [a.seal() for _ in range(1 + 5 * (n % 5))]  # sometimes more than the first fetch brought
             tickets.append(a("seal-in-child"))
             self.assertEqual(a.end(), ("freed", 0))
             self.assertEqual(c.info("{pprf}:0")["issued"], len(tickets))
@@ -221,11 +222,12 @@ class Tickets(Case):
         self.assertEqual(c("KEYS", "*"), [b"{pprf}:0"])
         a = self.host(depth=8)
         a.seal()  # it is connected
-        self.assertEqual([a.use(t) for t in tickets], [OK] * len(tickets))  # no two have one leaf
+        self.assertEqual([a.use(t) for t in tickets], [OK] * len(tickets))  # no two share a leaf
         self.assertEqual([a.use(t) for t in tickets], [PUNCTURED] * len(tickets))
 
     def test_leaves_of_a_host_that_is_killed_or_was_cut_off_stay_issued(self):
-        """also those of a connection that ended: nobody else knows whether tickets have them"""
+        """also those of a connection that ended: only the host knows whether tickets contain
+        them"""
         c, tickets = self.server.client(), []
         a = self.host(depth=8)
         tickets += [a.seal() for _ in range(3)]
@@ -246,7 +248,8 @@ class Tickets(Case):
         self.assertEqual([a.use(t) for t in tickets], [OK] * len(tickets))
 
     def test_leaves_are_fetched_as_they_are_needed(self):
-        """few at first; twice as many each time while they go fast, by a clock that stands still; then fewer"""
+        """few at first, twice as many each time while they go fast, then fewer; the test controls
+        the clock"""
         a, sealed = Host(self, self.url, depth=17, environment={"HOST_STILL": "1"}), 0
 
         def seal(n, held):
@@ -258,18 +261,18 @@ class Tickets(Case):
         def fetches():
             return self.counted("issue", "commandstats", "cmdstat_pprf.")
         seal(1, 31)
-        before = fetches()  # and that which asks whether it may
+        before = fetches()  # plus one with which the host asks for permission
         seal(31, 32 + 64)
         seal(96, 128 + 256)
         seal(384, 512 + 512)
-        seal(2048, 1024)  # and no more
+        seal(2048, 1024)  # but never more
         self.assertEqual(fetches() - before, 10)
         for n, held in ((1024, 256 + 128), (384, 64 + 32), (96, 16 + 16), (32, 32)):
             a("clock", "20")
             seal(n, held)
 
     def test_how_many_leaves_are_left_and_how_long_they_last(self):
-        """by a clock that stands still: looked at every ten seconds of it"""
+        """looked at every ten seconds of a clock that the test controls"""
         a, c = Host(self, self.url, depth=10, environment={"HOST_STILL": "1"}), self.server.client()
         a.seal()
 
@@ -281,11 +284,11 @@ class Tickets(Case):
                 a.seal()
             a("clock", "40" if passed == 70 else "10")
             self.wait(lambda: a("left 0") == f"{trees} {left()} {left() * passed // (16 * 1024 - left())}", "a rate")
-        a("clock", "10")  # nothing was issued in the last minute
+        a("clock", "10")  # none was issued in the last minute
         self.wait(lambda: a("left 0") == f"4 {left()} {2**64 - 1}", "no rate")
 
     def test_leaves_of_a_tree_that_is_gone_are_not_issued(self):
-        """after DEL, which revokes; with the first ticket that the server does not know"""
+        """DEL revokes a tree; a host notices at the first ticket that the server does not know"""
         a, server = self.host(depth=17), self.server.client()
         a.seal()
         self.wait(lambda: server.info(server("KEYS", "*")[0])["issued"] >= 32, "two batches")
@@ -295,7 +298,8 @@ class Tickets(Case):
             self.assertEqual(a.use(a.seal()), OK)
 
     def test_a_server_is_asked_for_its_tickets_whatever_the_others_keys_read(self):
-        """of another server's names one in 4096 is one by a server's key, too, with any date"""
+        """one in 4096 names of another server also reads as a name under this server's key, with an
+        arbitrary date"""
         other = fleet.Server()
         self.addCleanup(other.close)
         a = Host(self, self.url, f"valkey://127.0.0.1:{other.port}?timeout=1000&budget=100", depth=17)
@@ -311,15 +315,15 @@ class Tickets(Case):
         self.assertEqual(b.use(new), OK)
         b("clock", "50")
         self.assertEqual(b("open", old), PUNCTURED)
-        self.assertEqual(a.use(old), OK)  # whose clock it is not
+        self.assertEqual(a.use(old), OK)  # a's own clock did not advance
 
     def test_leaves_of_an_old_tree_are_not_issued(self):
-        """lifetime 20: a tree is issued from for ten seconds"""
+        """with lifetime 20, leaves of a tree are issued for ten seconds"""
         a, server = self.host(lifetime=20), self.server.client()
         a.seal()
         trees = server("KEYS", "*")
         self.wait(lambda: server.info(trees[0])["lifetime_left_ms"] <= 20000, "the tree's tenth second")
-        a.seal()  # has leaves of the old tree
+        a.seal()  # still has leaves of the old tree
         self.assertGreater(len(server("KEYS", "*")), len(trees))
 
     def test_names_say_nothing(self):
@@ -327,7 +331,7 @@ class Tickets(Case):
         for _ in range(64):
             names.add(a.seal()[:32])
         columns = [len({name[i] for name in names}) for i in range(32)]
-        self.assertGreater(min(columns), 8)  # of 16 digits, 64 times
+        self.assertGreater(min(columns), 8)  # 64 random values of 16 digits
 
     def test_what_is_not_of_a_fleet(self):
         a = self.host()
@@ -461,16 +465,17 @@ class Orders(Case):
 
 class Waiting(Case):
     def test_threads_claim_side_by_side(self):
-        """no claim waits for the answer to another: all are at the server while no answer comes back"""
+        """no claim waits for the answer to another: all reach the server while no answer comes
+        back"""
         link, threads = fleet.Link(self.server.port), 6
         self.addCleanup(link.close)
         a, c = Host(self, f"valkey://127.0.0.1:{link.port}?timeout=1000&budget=100", depth=17), self.server.client()
         a.seal()
         link.delay = 0.02
         self.wait(lambda: (a("open-together", str(threads)), len(c("CLIENT", "LIST").splitlines()) >= threads + 2)[1],
-                  "a connection for each thread, beside one for leaves and the test's")
+                  "one connection per thread, one for leaves, and the test's")
         link.delay = 0
-        self.wait(lambda: a("open-together", str(threads)) == str(threads), "an answer to each")
+        self.wait(lambda: a("open-together", str(threads)) == str(threads), "an answer for each")
         before = self.counted("claims")
         link.cut(answers_only=True)
         self.assertEqual(a("open-together", str(threads)), "0")
@@ -487,7 +492,8 @@ class Waiting(Case):
         self.assertEqual(a.stats()["connected"], before)
 
     def test_a_used_ticket_is_asked_about_once(self):
-        """at each host, whichever of its processes has asked; one that is leased may be given back"""
+        """per host, whichever of its processes has asked; a leased one may be released, so it is
+        asked about again"""
         a, b = self.host(), self.host()
         a.seal()
         b.seal()
@@ -511,7 +517,7 @@ class Waiting(Case):
         self.assertEqual(self.counted("claims_refused_used"), before)
 
     def test_what_is_remembered_of_used_tickets_is_bounded(self):
-        """and the newest stay: leaves that follow each other are spread evenly over 2048 sets of four"""
+        """the newest stay: consecutive leaves are spread evenly over 2048 sets of four"""
         a, many = self.host(depth=17), 3000
         self.assertEqual(a("use-many", "20000"), "0")
         tickets = [a.seal() for _ in range(many)]
@@ -520,15 +526,15 @@ class Waiting(Case):
         self.assertEqual(a.stats()["remembered"], many)
 
     def test_a_thread_that_has_waited_too_much_does_not_ask(self):
-        """with a clock on which each claim waits 10 ms: 50 of a second's 1000 are five claims"""
+        """on a clock with which each claim waits 10 ms: 50 of a second's 1000 ms are five claims"""
         a = Host(self, f"{self.patient}&budget=5", environment={"HOST_STEP": "10000"}, depth=17)
         tickets = [a.seal() for _ in range(17)]
         found = [a("open", t) for t in tickets[:16]]
         self.assertEqual([f for f in found[:6] if f.startswith("error")], [])
         self.assertEqual(found[6:], [BACKEND] * 10)  # the sixth has used up more than the budget
         self.assertEqual((self.counted("claims"), a.stats()["over_budget"], a.stats()["unanswered"]), (6, 10, 0))
-        again = [a("open", tickets[16]) for _ in range(100)]  # which go on by 10 ms, too
-        self.assertTrue(any(not f.startswith("error") for f in again), "the second has passed")
+        again = [a("open", tickets[16]) for _ in range(100)]  # each call advances the clock by 10 ms, too
+        self.assertTrue(any(not f.startswith("error") for f in again), "no ticket opened after the second had passed")
         b = Host(self, f"{self.patient}&budget=100", environment={"HOST_STEP": "500000"}, depth=17)
         self.assertEqual([b.use(b.seal()) for _ in range(9)], [OK] * 9)
 
@@ -542,11 +548,12 @@ class Processes(Case):
         self.assertEqual(len({t[:32] for t in tickets}), 15)
         for ticket in tickets:
             self.assertEqual([a.use(ticket), a.use(ticket)], [OK, PUNCTURED])
-        self.assertEqual(a.stats()["issued"], 15)  # of all processes
+        self.assertEqual(a.stats()["issued"], 15)  # counts all processes
         self.assertEqual(a.end(), ("freed", 0))
 
     def test_values_in_memory(self):
-        """no value of a ticket that is sealed, or was redeemed, in its process; none of any leaf in a child"""
+        """in its own process no value of a sealed or redeemed ticket; in a child no value of any
+        leaf"""
         a, model = self.host(depth=8), fleet.Tree(8)
         values = {model.value(leaf): leaf for leaf in range(256)}
         self.assertEqual(a.use(a.seal()), OK)
@@ -557,7 +564,7 @@ class Processes(Case):
         held = {values[v] for v in fleet.memory_holds(a.p.pid, values)}
         issued = self.server.client().info("{pprf}:0")["issued"]
         self.assertLessEqual(held, set(range(11, issued)))
-        self.assertGreaterEqual(len(held), 16)  # the look finds what is there
+        self.assertGreaterEqual(len(held), 16)  # the search finds values that are there
         child = int(a("child"))
         self.assertEqual(fleet.memory_holds(child, values), set())
         self.assertEqual(a("redeem", number), OK)
@@ -573,7 +580,7 @@ class Processes(Case):
                 return next(int(line.split()[1]) for line in f if line.startswith("VmLck:"))
         soft, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
         self.assertEqual(locked(child), locked(a.p.pid))
-        self.assertTrue(locked(child) > 0 or soft < 1 << 16, "nothing is locked")
+        self.assertTrue(locked(child) > 0 or soft < 1 << 16, "no memory is locked")
 
     def test_connections_are_not_the_child_s(self):
         a = self.host()
@@ -588,21 +595,22 @@ class Processes(Case):
         self.wait(lambda: sockets(child) == set(), "the child has closed them")
 
     def test_no_descriptor_is_a_standard_stream_s(self):
-        """of a program without standard error: what it prints would go to a server, or end the threads"""
+        """in a program without standard error, whose output would otherwise go to a server or end
+        the threads"""
         a = self.host(prefix=("sh", "-c", 'exec "$@" 2>&-', "sh"))
         a.seal()
         self.wait(lambda: a.stats()["connected"] >= 1, "both connections")
         child = int(a("child"))
         self.assertNotIn("2", os.listdir(f"/proc/{a.p.pid}/fd"))
-        self.wait(lambda: "2" not in os.listdir(f"/proc/{child}/fd"), "the end of the pipe to its parent")
-        self.assertGreaterEqual(len(os.listdir(f"/proc/{a.p.pid}/fd")), 6)  # two of ours, sockets, events
+        self.wait(lambda: "2" not in os.listdir(f"/proc/{child}/fd"), "the child to close its pipe to the parent")
+        self.assertGreaterEqual(len(os.listdir(f"/proc/{a.p.pid}/fd")), 6)  # 0 and 1, sockets, event descriptors
 
     def test_a_server_that_ends_is_noticed(self):
         a = self.host()
         ticket = a.seal()
         self.server.restart()
         self.wait(lambda: a.use(a.seal()) == OK, "tickets again")
-        self.assertIn(a("open", ticket), (FORMAT, PUNCTURED))  # its name's key is gone: one in 4096 reads as a name
+        self.assertIn(a("open", ticket), (FORMAT, PUNCTURED))  # its key is gone; 1 in 4096 still reads as a name
 
 
 class Urls(unittest.TestCase):
@@ -639,7 +647,8 @@ class Urls(unittest.TestCase):
 
 class Reasons(Case):
     def fails(self, url, words, **more):
-        """A host of this server tells why it cannot be used, once, and shows it until it can."""
+        """A host of this server reports, once, why it cannot use it, and shows the reason until it
+        can."""
         a = Host(self, url, **more)
         a("seal")
         self.wait(lambda: words in a("server 0"), words + " in: " + a("server 0"))
@@ -665,7 +674,7 @@ class Reasons(Case):
         b = Host(self, f"valkey://127.0.0.1:{port}")
         b.seal()
         again.stop()
-        for _ in range(2):  # a failure that comes again is told again
+        for _ in range(2):  # a failure that returns is reported again
             self.wait(lambda: b("failure") != "", "a failure")
             again.start()
             b.seal()
@@ -675,7 +684,7 @@ class Reasons(Case):
 
     def test_a_socket_that_others_may_not_use(self):
         if os.getuid() != 0:
-            self.skipTest("needs root, to be somebody else")
+            self.skipTest("needs root, to change the user")
         path = os.path.join(self.server.dir, "socket")
         os.chmod(self.server.dir, 0o755)
         os.chmod(path, 0o700)
@@ -701,7 +710,7 @@ class Reasons(Case):
             self.recovers(a)
         c("ACL", "SETUSER", "hosts", "-pprf.return")
         a = Host(self, f"valkey://hosts:secret@{place}")
-        a.seal()  # it can be used without
+        a.seal()  # the host works without it
         self.wait(lambda: a("failure").endswith("its user may not use PPRF.RETURN"), "the failure")
         self.assertRegex(a("server 0"), "^1 .*may not use PPRF.RETURN$")
         c("ACL", "SETUSER", "default", "resetpass", ">secret")
@@ -737,7 +746,8 @@ class Reasons(Case):
             self.fails(f"valkey://127.0.0.1:{silent.getsockname()[1]}", "it does not answer in time")
 
     def test_a_name_is_looked_up_again(self):
-        """one that has no address is no error at the start; one that has another is found there"""
+        """a name without an address is no error at the start; if the address changes, the new one
+        is used"""
         names, other = os.path.join(self.server.dir, "names"), fleet.Server(host="127.0.0.7", port=self.server.port)
         self.addCleanup(other.close)
 
@@ -752,11 +762,11 @@ class Reasons(Case):
         self.wait(lambda: re.fullmatch(r"1 [1-9]\d* valkey://a-server:\d+/pprf ", a("server 0")), "the server")
         name("127.0.0.7")
         self.server.stop()
-        self.wait(lambda: other.client()("KEYS", "*"), "the other server")
+        self.wait(lambda: other.client()("KEYS", "*"), "a connection to the other server")
         self.wait(lambda: a.use(a.seal()) == OK, "its tickets")
 
     def test_a_password_is_read_again(self):
-        """by renew; a file that is not there changes nothing"""
+        """by renew; a missing file changes nothing"""
         c, passfile = self.server.client(), os.path.join(self.server.dir, "pass")
 
         def password(word):
@@ -770,7 +780,7 @@ class Reasons(Case):
         self.assertEqual(a("renew"), BACKEND)
         before = a.stats()["connected"]
         c("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-        self.wait(lambda: a.stats()["connected"] > before, "a connection with the password of before")
+        self.wait(lambda: a.stats()["connected"] > before, "a connection with the old password")
         password("secret2")
         c("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
         self.wait(lambda: "wrong user or password" in a("failure"), "the failure")
@@ -782,7 +792,7 @@ class Reasons(Case):
 
 class Enemies(Case):
     def test_an_address_that_is_silent_leaves_time_for_the_next(self):
-        with socket.socket() as silent:  # its queue is full, nobody accepts
+        with socket.socket() as silent:  # its queue is full and nobody accepts
             silent.bind(("127.0.0.9", self.server.port))
             silent.listen(0)
             waiting = [socket.socket() for _ in range(4)]
@@ -794,7 +804,7 @@ class Enemies(Case):
             self.assertEqual(a.use(a.seal()), OK)
 
     def test_a_tls_connection_that_ends_at_once(self):
-        """as a proxy's whose server is down: it is noticed, and costs no time"""
+        """as from a proxy whose server is down: it is noticed and costs no time"""
         def accept():
             while True:
                 try:
@@ -813,12 +823,12 @@ class Enemies(Case):
 
     @staticmethod
     def seconds(host):
-        """Of the processor, so far."""
+        """Processor seconds used so far."""
         with open(f"/proc/{host.p.pid}/stat") as f:
             return sum(map(int, f.read().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
 
     def test_a_server_that_lies(self):
-        """what it answers is of another protocol, or of another command"""
+        """it answers in another protocol, or to another command"""
         for answer in (b"", b"-ERR no\r\n", b"+OK\r\n", b"$32\r\n" + bytes(32) + b"\r\n", b"*-7\r\n",
                        b"$99999999999\r\n", b"\0" * 70000, b"HTTP/1.1 400 no\r\n\r\n",
                        b"*2147483647\r\n", b"*60\r\n" * 9, b"$1000000\r\n" + bytes(1000000) + b"\r\n",
@@ -870,8 +880,8 @@ class Enemies(Case):
         self.wait(lambda: a.use(a.seal()) == OK, "a connection")
 
     def test_answers_that_are_changed(self):
-        """bytes of the server's answers are changed, left out or put in, on their way: the host lives, takes no
-        ticket twice, and in the end all is well again"""
+        """bytes of the server's answers are changed, dropped or inserted on the way: the host
+        survives, accepts no ticket twice, and recovers"""
         changing = threading.Event()
         listener = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(listener.close)

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two TLS hosts that share their tickets: nginx twice, behind a balancer that sends each connection to the other
-host than the one before, and a server with the module.  First flights are recorded and sent several times, and
-what the hosts deliver is counted in their logs.
+"""Two TLS hosts that share tickets: two nginx behind a balancer that alternates between them, and a
+server with the module. First flights are recorded and sent several times; the hosts' logs show
+what was delivered.
 
---flights N: how many are replayed in each_ticket_is_delivered_once_at_whichever_host."""
+  --flights N: how many flights each_ticket_is_delivered_once_at_whichever_host replays"""
 import argparse
 import collections
 import grp
@@ -44,7 +44,7 @@ except ImportError as missing:
 MODULE = os.environ.get("PPRF_MODULE", fleet.SHIPPED)
 FLIGHTS = os.path.join(fleet.BUILD, "flights")
 PATIENCE = 60
-SEED, REPLAYS = 0, 640  # with fewer all might be delivered at one host, by chance: 2^-31
+SEED, REPLAYS = 0, 640  # fewer might all reach one host by chance (2^-31)
 HAPROXY = """global
   maxconn 512
 defaults
@@ -62,7 +62,7 @@ listen both
 class Hosts(unittest.TestCase):
     def setUp(self):
         self.dir = tempfile.mkdtemp(prefix="pprf-hosts-")
-        os.chmod(self.dir, 0o755)  # nginx's workers have another user id than root
+        os.chmod(self.dir, 0o755)  # nginx's workers do not run as root
         self.addCleanup(shutil.rmtree, self.dir)
         self.random = random.Random(SEED)
         self.early = os.path.join(self.dir, "early")
@@ -87,11 +87,11 @@ class Hosts(unittest.TestCase):
         directory = tempfile.mkdtemp(dir=self.dir)
         os.chmod(directory, 0o755)
         parts.setdefault("workers", 2)
-        # the status, for tests that wait for what it counts
+        # the status, for tests that wait for its counters
         host = nginx.Nginx(directory, http=http, server="location /status { pprf_tickets_status json; }",
                            **parts)
         self.addCleanup(host.stop)
-        for name in ("cert.pem", "key.pem"):  # all hosts have the first one's: nginx ties sessions to it
+        for name in ("cert.pem", "key.pem"):  # all hosts use the first one's certificate: nginx ties sessions to it
             shared = os.path.join(self.dir, name)
             if os.path.exists(shared):
                 shutil.copy(shared, host.path(name))
@@ -101,14 +101,14 @@ class Hosts(unittest.TestCase):
 
     @staticmethod
     def url(place, more=""):
-        # patient, since a machine under test may be slow
+        # generous limits, since a machine under test may be slow
         return f"valkey://127.0.0.1:{place.port}{more or '?timeout=1000&budget=100'}"
 
     def wait(self, holds, what):
         end = time.monotonic() + PATIENCE
         while not holds():
             if time.monotonic() > end:
-                self.fail(f"waited in vain: {what}")
+                self.fail(f"timed out waiting for {what}")
             time.sleep(0.02)
 
     def status(self, host):
@@ -129,14 +129,14 @@ class Hosts(unittest.TestCase):
         return text.partition("\r\n\r\n")[2]
 
     def ticket(self, host):
-        """A session file of a full handshake, which is not there if the client got no ticket."""
+        """A session file from a full handshake; it does not exist if the client got no ticket."""
         path = tempfile.mktemp(dir=self.dir)
         seen = tls.s_client(host.port, sess_out=path)
         self.assertEqual((seen.handshake, seen.answered), ("full", True), seen.text)
         return path
 
     def offer(self, host, path):
-        """What becomes of a ticket; it is served in any case."""
+        """What happens to an offered ticket. The request is served in any case."""
         if not os.path.exists(path):
             return "none"
         seen = tls.s_client(host.port, path, None, self.early)
@@ -144,10 +144,10 @@ class Hosts(unittest.TestCase):
         return seen.early
 
     def ready(self, *hosts):
-        """Wait until each host's workers have leaves, and a ticket of each is redeemed at each."""
+        """Wait until each host's workers have leaves and accept a ticket of every host."""
         for host in hosts:
             for other in hosts:
-                self.wait(lambda: self.offer(other, self.ticket(host)) == "accepted", "a ticket that is redeemed")
+                self.wait(lambda: self.offer(other, self.ticket(host)) == "accepted", "a redeemed ticket")
 
     def flights(self, port, count, prefix):
         out = subprocess.run([FLIGHTS, str(port), str(count), prefix], check=True, capture_output=True,
@@ -165,7 +165,7 @@ class Hosts(unittest.TestCase):
             list(pool.map(lambda f: tls.send_flight(port, f), flights))
 
     def delivered(self, *hosts):
-        """How often each request came in early data, at which hosts: {path: [host]}."""
+        """Where each request arrived as early data: {path: [host, ...]}."""
         found = collections.defaultdict(list)
         for host in hosts:
             try:
@@ -202,7 +202,7 @@ class Hosts(unittest.TestCase):
         return path if os.path.exists(path) else None
 
     def programs(self, server):
-        """Functions that start one of pprf-tls-server, and of openssl s_server with the shim."""
+        """Functions that start pprf-tls-server, or openssl s_server with the shim."""
         keys = [os.path.join(self.dir, name) for name in ("cert.pem", "key.pem")]
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
                         "-keyout", keys[1], "-out", keys[0], "-subj", "/CN=localhost"], check=True,
@@ -240,19 +240,19 @@ class Tickets(Hosts):
         self.send(port, sent[:half])
         sender = threading.Thread(target=self.send, args=(port, sent[half:]))
         sender.start()
-        server.restart(signal.SIGKILL)  # meanwhile
+        server.restart(signal.SIGKILL)  # while flights are sent
         sender.join()
         self.ready(*hosts)
         after = self.flights(port, count, "after-")
         sent = before * (copies - copies // 2) + after * copies
         self.random.shuffle(sent)
         self.send(port, sent)
-        self.ready(*hosts)  # the logs' last lines are behind what was sent
+        self.ready(*hosts)  # then the logs contain all that was sent
         found = self.delivered(*hosts)
         old = [len(found[f"before-{i}"]) for i in range(count)]
         new = [len(found[f"after-{i}"]) for i in range(count)]
         unanswered = [self.status(h)["unanswered"] for h in hosts]
-        print(f"# unanswered, also while the server was gone: {unanswered}")
+        print(f"# unanswered, including while the server was down: {unanswered}")
         print(f"# {2 * count * copies} flights of {2 * count} tickets; delivered: {sum(old)} of {count} from before "
               f"the restart, {sum(new)} of {count} from after it")
         self.assertEqual(max(old), 1)
@@ -268,13 +268,14 @@ class Tickets(Hosts):
         self.assertEqual([self.offer(h, ticket) for h in (b, a, b)], ["accepted", "rejected", "rejected"])
         tree = self.tree(server)
         c = server.client()
-        # a resumption without early data uses it up too
+        # a resumption without early data uses the ticket up, too
         ticket = self.ticket(b)
         self.assertEqual([tls.s_client(h.port, ticket).handshake for h in (a, b)], ["resumed", "full"])
         self.assertEqual(c.info(tree)["leases"], 0)
 
     def test_no_ticket_is_sent_that_nobody_can_decrypt(self):
-        """by a process that has had no connection, and so no leaves, nor while no server is there"""
+        """nor by a process that has had no connection and so has no leaves, nor while no server is
+        up"""
         server = self.server()
         for program in self.programs(server):
             with self.subTest(program=program.__name__):
@@ -295,7 +296,7 @@ class Tickets(Hosts):
             with self.subTest(program=program.__name__):
                 a, b = program(), program()
                 for host in (a, b):
-                    # each is ready when a ticket of its own is resumed
+                    # each is ready once it resumes its own ticket
                     self.wait(lambda: tls.s_client(host.port, self.session(host)).reused, "a ticket")
                 ticket = self.session(a)
                 self.assertEqual([tls.s_client(h.port, ticket).reused for h in (b, a, b)], [True, False, False])
@@ -305,9 +306,9 @@ class Tickets(Hosts):
         self.assertEqual(server.client().info(tree)["leases"], 0)
 
     def tree(self, server):
-        """The key of the tree that tickets are issued from."""
+        """The key of the tree that tickets come from."""
         keys = server.client()("KEYS", "*")
-        self.assertEqual(len(keys), 1, keys)  # one for both hosts
+        self.assertEqual(len(keys), 1, keys)  # both hosts use the same tree
         return keys[0]
 
     def test_tls_1_2_and_a_second_hello(self):
@@ -315,7 +316,7 @@ class Tickets(Hosts):
         a, b = (self.host(self.url(server), more_http="ssl_ecdh_curve secp384r1;") for _ in range(2))
         for host in (a, b):  # a second ClientHello ends early data
             self.wait(lambda: tls.s_client(host.port, self.ticket(host)).handshake == "resumed", "a resumption")
-        for options in (["-tls1_2"], ["-groups", "X25519:P-384"]):  # the latter is asked for another key share
+        for options in (["-tls1_2"], ["-groups", "X25519:P-384"]):  # -groups: the server asks for another key share
             path = tempfile.mktemp(dir=self.dir)
             tls.s_client(a.port, sess_out=path, options=options)
             seen = [tls.s_client(h.port, path, options=options).handshake for h in (b, a, b)]
@@ -328,7 +329,7 @@ class Tickets(Hosts):
         path, options = tempfile.mktemp(dir=self.dir), ["-tls1_2"]
         tls.s_client(a.port, sess_out=path, options=options)
         copy = tls.capture(self.dir, path, None, options)
-        with ExitStack() as silent:  # a ClientHello, and then no word more
+        with ExitStack() as silent:  # send a ClientHello, then nothing
             for host in (a, b, a):
                 conn = silent.enter_context(socket.create_connection(("127.0.0.1", host.port), PATIENCE))
                 conn.settimeout(PATIENCE)
@@ -341,7 +342,8 @@ class Tickets(Hosts):
             self.assertEqual(seen, ["resumed", "full"])
 
     def test_who_has_only_seen_a_ticket_holds_nothing_by_silence(self):
-        """to a HelloRetryRequest: the cipher suite has another digest than the ticket, so no binder is looked at"""
+        """after a HelloRetryRequest: the cipher suite's digest differs from the ticket's, so no
+        binder is checked"""
         server = self.server()
         a, b = (self.host(self.url(server)) for _ in range(2))
         self.ready(a, b)
@@ -365,11 +367,11 @@ class Tickets(Hosts):
         self.ready(a, b)
         key, c = self.tree(server), server.client()
         flight, = self.flights(a.port, 1, "mine-")
-        hello = 5 + struct.unpack(">H", flight[3:5])[0]  # ends with the binder
+        hello = 5 + struct.unpack(">H", flight[3:5])[0]  # the ClientHello ends with the binder
         forged = flight[:hello - 1] + bytes([flight[hello - 1] ^ 1]) + flight[hello:]
         for host in (a, b):
             tls.send_flight(host.port, forged)
-        self.wait(lambda: c.info(key)["leases"] == 0, "the lease's end")
+        self.wait(lambda: c.info(key)["leases"] == 0, "the lease to end")
         self.assertEqual(len(self.delivered(a, b)["mine-0"]), 0)
         for host in (b, a):
             tls.send_flight(host.port, flight)
@@ -396,7 +398,7 @@ class Trouble(Hosts):
         server.stop()
         host = self.host(self.url(server))
         self.assertEqual(self.offer(host, self.ticket(host)), "none")
-        self.assertEqual(self.status(host)["not_issued"], 4)  # this connection's, too
+        self.assertEqual(self.status(host)["not_issued"], 4)  # including this connection's
         server.start()
         self.ready(host)
 
@@ -413,17 +415,19 @@ class Trouble(Hosts):
         finally:
             server.process.send_signal(signal.SIGCONT)
         self.ready(a, b)
-        # what the server was asked meanwhile is leased to nobody who is there, and ends punctured
+        # claims that reached the server meanwhile are leases that no host holds; they end as
+        # punctures
         for ticket in tickets:
             self.offer(a, ticket)
             self.assertEqual(self.offer(b, ticket), "rejected")
 
     def test_a_slow_server(self):
-        """an answer that comes in time is taken, however slow; one that does not is not waited for"""
+        """an answer within the timeout is used, however slow; the host does not wait for a later
+        one"""
         server = self.server()
         link = self.link(server)
         a, b = self.host(self.url(link, "?timeout=800&budget=100")), self.host(self.url(server))
-        link.delay = 0.02  # each way
+        link.delay = 0.02  # in each direction
         self.ready(a, b)
         self.assertEqual(self.offer(a, self.ticket(b)), "accepted")
         tickets = [self.ticket(b) for _ in range(4)]
@@ -443,9 +447,9 @@ class Trouble(Hosts):
         link.cut()
         for _ in range(2):
             self.assertEqual(self.offer(a, first), "rejected")
-        self.assertEqual(self.offer(b, first), "accepted")  # the server was never asked
+        self.assertEqual(self.offer(b, first), "accepted")  # the server was never asked about it
         self.assertEqual(self.offer(b, first), "rejected")
-        self.assertEqual(self.offer(b, self.ticket(a)), "accepted")  # sealed now, under a leaf fetched before
+        self.assertEqual(self.offer(b, self.ticket(a)), "accepted")  # sealed now, with a leaf fetched before the cut
         link.heal()
         self.ready(a, b)
         self.assertEqual([self.offer(h, second) for h in (a, b)], ["accepted", "rejected"])
@@ -459,7 +463,7 @@ class Trouble(Hosts):
         link.cut(answers_only=True)
         self.assertEqual(self.offer(a, ticket), "rejected")
         for _ in range(3):
-            self.assertEqual(self.offer(b, ticket), "rejected")  # leased to a, then punctured
+            self.assertEqual(self.offer(b, ticket), "rejected")  # first leased to a, then punctured
         link.heal()
         self.ready(a, b)
         self.assertEqual([self.offer(h, ticket) for h in (a, b)], ["rejected"] * 2)
@@ -471,7 +475,7 @@ class Trouble(Hosts):
         self.ready(a, b)
         self.wait(lambda: all(s.client()("KEYS", "*") for s in servers), "a tree on each")
         tickets = []
-        for _ in range(12):  # s_client keeps the second of two tickets, servers take turns: five tickets a time
+        for _ in range(12):  # s_client keeps the second of two tickets, and servers alternate: five tickets at a time
             tickets.append(self.ticket(a))
             self.assertEqual(tls.s_client(a.port, self.ticket(a)).handshake, "resumed")
         claimed = [self.claims(s) for s in servers]
@@ -479,7 +483,7 @@ class Trouble(Hosts):
             self.assertEqual(self.offer(b, ticket), "accepted")
         self.assertEqual(sum(map(self.claims, servers)) - sum(claimed), 6)
         servers[0].stop(signal.SIGKILL)
-        self.ready(a, b)  # with the other server's tickets alone
+        self.ready(a, b)  # only with the other server's tickets
         good = sum(self.offer(b, t) == "accepted" for t in tickets[6:])
         self.assertEqual([self.offer(a, t) for t in tickets], ["rejected"] * 12)
         self.assertEqual(good, 3)
@@ -517,7 +521,8 @@ class Configuration(Hosts):
             self.useless(wrong, why)
 
     def test_the_documented_server_serves_the_documented_hosts(self):
-        """the two files of docs/fleet.md, with other paths: a host by the socket, one by the user and password"""
+        """the two files of docs/fleet.md, with other paths: one host uses the socket, one the user
+        and password"""
         if os.getuid() != 0:
             self.skipTest("needs root, to give the server the group of nginx's workers")
         with open(os.path.join(TOP, "docs", "fleet.md")) as f:
@@ -596,7 +601,7 @@ class Configuration(Hosts):
         def password(word):
             with open(passfile, "w") as f:
                 f.write(word + "\n")
-            os.chmod(passfile, 0o600)  # only the master reads it
+            os.chmod(passfile, 0o600)  # only the master process reads it
             c("ACL", "SETUSER", "hosts", "on", "resetpass", ">" + word, "~*", "+@all")
         password("one")
         url = f"valkey://hosts@127.0.0.1:{server.port}?passfile={passfile}&timeout=1000&budget=100"
@@ -604,7 +609,7 @@ class Configuration(Hosts):
         self.ready(host)
         password("two")
         self.again(host, url)
-        c("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")  # what old workers have
+        c("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")  # close the old workers' connections
         self.ready(host)
         ticket = self.ticket(host)
         self.again(host, url)
@@ -635,7 +640,7 @@ class Configuration(Hosts):
         self.assertGreater(seen["round_trip_us"], 0)
         server.stop()
         self.wait(lambda: self.servers(host)[0]["up"] == 0, "the server's end in the status")
-        self.wait(lambda: host.errors().count(words) == 2, "the same failure again in the log")
+        self.wait(lambda: host.errors().count(words) == 2, "the same failure in the log again")
 
     def test_keys_are_rotated_and_revoked_by_a_request_at_any_host(self):
         server = self.server()
@@ -668,13 +673,13 @@ class Configuration(Hosts):
         self.ready(a, b)
 
     def test_alerts_are_about_metrics_that_there_are(self):
-        """and promtool takes the file, where it is installed"""
+        """and promtool accepts the file, if it is installed"""
         path, server = os.path.join(TOP, "tls", "nginx", "alerts.yml"), self.server()
         c = server.client()
         host = self.host(self.url(server), more_http="server { listen 127.0.0.1:%d; "
                          "location / { pprf_tickets_status prometheus; } }" % (port := tap.free_port()))
         self.ready(host)
-        c("ACL", "SETUSER", "default", "-pprf.return")  # a failure, too
+        c("ACL", "SETUSER", "default", "-pprf.return")  # so that a failure is shown, too
         c("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
 
         def metrics():
@@ -708,16 +713,16 @@ class Configuration(Hosts):
         if shutil.which("promtool"):
             subprocess.run(["promtool", "check", "rules", path], check=True, capture_output=True, timeout=PATIENCE)
         else:
-            print("# promtool is not installed: it did not read the file")
+            print("# promtool is not installed: alerts.yml was not checked")
 
     @staticmethod
     def said(program):
-        """What a program has written."""
+        """What a program has logged."""
         with open(getattr(program, "log", program.out.name), errors="replace") as f:
             return f.read()
 
     def useless(self, url, why):
-        """A host of a server that it cannot use says so, once, and serves."""
+        """A host that cannot use its server says so once, and serves."""
         host = self.host(url)
         self.assertEqual(self.offer(host, self.ticket(host)), "none")
         self.assertGreater(self.status(host)["not_issued"], 0)
@@ -759,7 +764,8 @@ class Configuration(Hosts):
             self.assertNotEqual(host.check()[0], 0, more)
 
     def test_reloads_use_no_leaves_up(self):
-        """10 of 4 workers, each with a ticket that is redeemed: what old workers had is issued again"""
+        """ten reloads of four workers, each with a redeemed ticket: leaves of old workers are
+        issued again"""
         server = self.server()
         host = self.host(self.url(server), workers=4)
         http = f"pprf_tickets on; pprf_tickets_backend {self.url(server)};"
@@ -771,10 +777,10 @@ class Configuration(Hosts):
         for _ in range(10):
             host.reload(workers=4, http=http, server="location /status { pprf_tickets_status json; }")
             self.ready(host)
-        self.wait(lambda: held() <= 4 * 2 * 16, "the old workers' leaves")
+        self.wait(lambda: held() <= 4 * 2 * 16, "the old workers to return their leaves")
         issued = int(re.search(rb"pprf_leaves_issued:(\d+)", c("INFO", "pprf")).group(1))
         print(f"# 10 reloads of 4 workers, {self.status(host)['issued']} tickets: {issued} leaves were issued, "
-              f"{c.info(key)['issued']} of the tree's are not there to be issued again")
+              f"of which {c.info(key)['issued']} cannot be issued again")
 
     def test_a_reload_and_a_new_binary_keep_the_tickets(self):
         server = self.server()
@@ -803,7 +809,7 @@ def main():
     for name, found in (("valkey-server nor redis-server", fleet.SERVER), ("nginx", shutil.which("nginx")),
                         ("the nginx module", os.path.exists(nginx.MODULE))):
         if not found:
-            print(f"1..0 # SKIP {name} is there")
+            print(f"1..0 # SKIP {name} is installed")
             return 0
     return tap.run((Tickets, Trouble, Configuration), a.test, SEED)
 

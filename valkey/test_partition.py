@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two servers and several hosts in network namespaces of this machine, links that are cut and healed, servers
-that are promoted, demoted, killed and paused, at random.  Then the history is checked: a ticket is accepted
-once at most, what was acknowledged as punctured gives no value again, a ticket that nobody has tried is good
-for exactly one use, and no server's memory has a seed of a punctured leaf.  In the end a module that replicates
-its seeds is built, and the same check has to find it."""
+"""Two servers and several hosts in network namespaces of this machine. At random, links are cut and
+healed and servers promoted, demoted, killed and paused. Then the history is checked: a ticket is
+accepted at most once; a leaf whose puncture was acknowledged gives no value again; a ticket that
+nobody has tried works exactly once; no server's memory holds a seed of a punctured leaf. Finally
+the test builds a module that replicates its seeds, and the same check must find it."""
 import argparse
 import os
 import random
@@ -40,7 +40,7 @@ def ip(*words):
 
 
 class Network:
-    """a and b, each with a link to the hosts (here) and one to the other."""
+    """Servers a and b, each with a link to the hosts (here) and one to the other."""
     LINKS = {"hosts-a": ("va0", None, "10.77.1.1", "va1", "a", "10.77.1.2"),
              "hosts-b": ("vb0", None, "10.77.2.1", "vb1", "b", "10.77.2.2"),
              "a-b": ("vc0", "a", "10.77.3.1", "vc1", "b", "10.77.3.2")}
@@ -67,7 +67,7 @@ class Network:
 
 
 class Node:
-    """A server in its namespace, and the tests' way into it that no cut link closes."""
+    """A server in its namespace, and a connection from the test that no cut link affects."""
 
     def __init__(self, name, address, peer, module):
         self.name, self.address, self.peer = name, address, peer
@@ -99,7 +99,7 @@ class Node:
 
 
 class History:
-    """What the hosts saw."""
+    """What the hosts have seen."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -142,7 +142,7 @@ class Host(threading.Thread):
                 if not isinstance(e, redis.exceptions.ResponseError):
                     self.clients.pop(node, None)
                     time.sleep(0.01)
-            except Exception as e:  # a fault of the test is a fault
+            except Exception as e:  # an error in the test fails the test
                 self.history.wrong.append(repr(e))
                 return
 
@@ -159,7 +159,7 @@ class Host(threading.Thread):
     def redeem(self, c):
         h = self.history
         with h.lock:
-            # old tickets are replays, new ones mostly not
+            # old tickets are replays, new ones mostly are not
             recent = self.random.random() < 0.5
             key, tree, leaf = self.random.choice(h.tickets[-64:] if recent else h.tickets)
             h.tried.add((tree, leaf))
@@ -171,7 +171,7 @@ class Host(threading.Thread):
         if value != h.trees[tree][2][leaf]:
             h.wrong.append(f"{tree} {leaf}: not the value that was issued")
         what = self.random.random()
-        if what < 0.2:  # a wrong binder
+        if what < 0.2:  # as after a wrong binder
             c.release(key, tree, leaf, lease)
             h.count("released")
         elif what < 0.3:  # the host dies
@@ -188,7 +188,7 @@ class Host(threading.Thread):
 
 
 def trouble(network, nodes, seed, seconds, notes):
-    """Cuts, heals, promotions, deaths and pauses for so many seconds; all is whole again at the end."""
+    """Cut, heal, promote, kill and pause for the given time; at the end everything is healed."""
     r = random.Random(seed)
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -226,7 +226,7 @@ def trouble(network, nodes, seed, seconds, notes):
 
 
 def twice(history):
-    # a copy: when a bug is planted the clients go on while this looks
+    # a copy: when a bug is planted, the clients go on during this check
     return sorted(t for t, n in history.accepted.copy().items() if n > 1)
 
 
@@ -255,12 +255,12 @@ class Partition(unittest.TestCase):
 
     def test_history(self):
         nodes, h, notes = self.play(fleet.MODULE, SECONDS)
-        print(f"# {len(notes)} times trouble; " + ", ".join(f"{n} {w}" for w, n in sorted(h.counts.items())))
+        print(f"# {len(notes)} faults; " + ", ".join(f"{n} {w}" for w, n in sorted(h.counts.items())))
         self.assertEqual(h.wrong, [])
         self.assertEqual(twice(h), [])
         for what in ("trees", "accepted", "used before", "released"):
             self.assertGreater(h.counts.get(what, 0), 0, what)
-        self.assertGreater(h.counts.get("DEAD", 0) + h.counts.get("NOKEY", 0), 0)  # it did lose trees
+        self.assertGreater(h.counts.get("DEAD", 0) + h.counts.get("NOKEY", 0), 0)  # trees were lost
         time.sleep(0.5)  # the last leases run out
         checked = 0
         for node in nodes:
@@ -278,7 +278,7 @@ class Partition(unittest.TestCase):
                 self.assertIsNone(clients[1 - leaf % 2].claim(key, tree, leaf))
                 h.punctured.setdefault(tree, set()).add(leaf)
                 checked += 1
-        print(f"# {checked} tickets that nobody had tried: each good for one use")
+        print(f"# {checked} untried tickets: each worked once")
         for node in nodes:
             models = {}
             for number in range(200):
@@ -288,18 +288,18 @@ class Partition(unittest.TestCase):
                     if at is node and life == node.life and values[0] in models}
             forbidden = [s for tree, m in mine.items() for s in m.forbidden(h.punctured.get(tree, ()))]
             self.assertEqual(fleet.memory_holds(node.pid(), forbidden), set())
-            print(f"# {node.name}: {len(forbidden)} seeds sought in memory, of {len(mine)} trees")
+            print(f"# {node.name}: {len(forbidden)} forbidden seeds of {len(mine)} trees searched for in memory")
 
     def test_replicated_seeds_are_found(self):
         with tempfile.TemporaryDirectory(prefix="pprf-planted-") as folder:
             module = replicating_module(folder)
-            _, h, _ = self.play(module, 600, until=twice)  # mostly some seconds
+            _, h, _ = self.play(module, 600, until=twice)  # usually takes some seconds
             self.assertNotEqual(twice(h), [])
             print(f"# {len(twice(h))} tickets accepted twice")
 
 
 def copy_module(folder):
-    """Its sources; change(file, (old, new)...) in them."""
+    """Copy its sources; returns change(file, (old, new)...), which edits them."""
     for f in ("tree.c", "tree.h", "channel.c", "channel.h", "chain.c", "chain.h", "pprf_module.c"):
         shutil.copy(os.path.join(HERE, f), folder)
 
@@ -316,7 +316,7 @@ def copy_module(folder):
 
 
 def replicating_module(folder):
-    """The module with a type that saves its seeds, and so replicates them: what must not be."""
+    """The forbidden module: its type saves its seeds, and so replicates them."""
     change = copy_module(folder)
     change("tree.h", ("#endif", "size_t tree_out(struct tree *t, uint8_t *b, size_t n);\n"
                       "struct tree *tree_in(uint64_t id, uint64_t issued, uint8_t *b, size_t n);\n#endif"))
@@ -339,7 +339,7 @@ struct tree *tree_in(uint64_t id, uint64_t issued, uint8_t *b, size_t n)
   return t;
 }
 """)
-    # the child that saves has no seeds: export while the parent still has them, at every change
+    # the child that saves has no seeds, so export at every change, while the parent still has them
     change("pprf_module.c",
            ("  RedisModule_SaveUnsigned(io, s.id);",
             "  RedisModule_SaveUnsigned(io, s.id);\n  RedisModule_SaveUnsigned(io, s.issued);\n"
@@ -379,13 +379,13 @@ def main():
 
 
 def run_in_network(cases, tests, file):
-    """In a network of its own, which root may have."""
+    """Run in a new network namespace, which needs root."""
     if fleet.SERVER is None:
         print("1..0 # SKIP neither valkey-server nor redis-server is installed")
         return 0
     if not os.environ.get("PPRF_OWN_NETWORK"):
         if subprocess.run(["unshare", "--net", "--mount", "true"], capture_output=True).returncode != 0:
-            print("1..0 # SKIP no right to make network namespaces (root has it)")
+            print("1..0 # SKIP no permission to create network namespaces (needs root)")
             return 0
         os.environ["PPRF_OWN_NETWORK"] = "1"
         os.execvp("unshare", ["unshare", "--net", "--mount", "--kill-child", "--fork", sys.executable,

@@ -26,7 +26,7 @@ int __wrap_clock_gettime(clockid_t which, struct timespec *t)
 }
 
 static int punct_fails;
-static unsigned suites; /* suites of the punctured keys, a bit each */
+static unsigned suites; /* suites of the punctured keys, one bit each */
 int __real_pprf_punct(pprf_key *key, uint64_t leaf);
 int __wrap_pprf_punct(pprf_key *key, uint64_t leaf);
 int __wrap_pprf_punct(pprf_key *key, uint64_t leaf)
@@ -57,7 +57,7 @@ enum { OWNERS = 2, TIMES_MAX = 512 };
 
 struct model {
   enum leaf_state leaf[LEAVES_MAX];
-  unsigned time[LEAVES_MAX]; /* of issuing, for leaves that can be handed back; else 0 */
+  unsigned time[LEAVES_MAX]; /* when it was issued, for leaves that can be handed back; else 0 */
   unsigned owner[TIMES_MAX], times;
   int gone[LEAVES_MAX];                          /* punctured while leased */
   uint64_t lease[LEAVES_MAX], until[LEAVES_MAX]; /* until: of LEASED and OVERDUE */
@@ -92,7 +92,7 @@ static uint64_t issued(const struct model *m)
   return n;
 }
 
-/* Nothing up to a leaf that was used can be handed back, of those that were issued with it. */
+/* Leaves up to a used one, issued together with it, can no longer be handed back. */
 static void use(struct model *m, uint64_t leaf)
 {
   unsigned time = m->time[leaf];
@@ -100,7 +100,7 @@ static void use(struct model *m, uint64_t leaf)
     m->time[i] = m->time[i] == time ? 0 : m->time[i];
 }
 
-/* The time of issuing whose last leaves these are, all of them the owner's; 0: they are not. */
+/* The time of issue whose last leaves these are, if all belong to the owner; else 0. */
 static unsigned time_of(const struct model *m, unsigned owner, uint64_t first, uint64_t last)
 {
   unsigned time = first <= last && last < m->leaves ? m->time[last] : 0;
@@ -172,7 +172,7 @@ static int step(struct pair *p, unsigned what, uint64_t leaf)
     if (err != want)
       return 0;
     if (err == PPRF_OK) {
-      size_t left = 0; /* what was handed back is in pieces */
+      size_t left = 0; /* the leaves handed back are not contiguous */
       while (next + left < m->leaves && m->leaf[next + left] == FRESH)
         left++;
       if (first != next || got != (n < left ? n : left))
@@ -255,7 +255,7 @@ static int step(struct pair *p, unsigned what, uint64_t leaf)
   case 8:
   case 9:
     while (exists && last + 1 < m->leaves && m->time[last + 1] == m->time[leaf] && last - leaf < n)
-      last++; /* to the end, or n at most */
+      last++; /* to the end, or at most n */
     owner = exists && m->time[leaf] != 0 ? m->owner[m->time[leaf]] : owner;
     owner = what == 9 ? OWNERS + 1 - owner : owner;
     unsigned time = time_of(m, owner, leaf, last);
@@ -269,7 +269,7 @@ static int step(struct pair *p, unsigned what, uint64_t leaf)
     }
     return same(p);
   case 10:
-    tree_sweep(); /* every other step begins with it */
+    tree_sweep(); /* every other operation starts with a sweep */
     tree_forget(owner);
     for (uint64_t i = 0; i < m->leaves && !m->dead; i++)
       m->time[i] = m->owner[m->time[i]] == owner ? 0 : m->time[i];
@@ -279,7 +279,7 @@ static int step(struct pair *p, unsigned what, uint64_t leaf)
   }
 }
 
-/* Every sequence of LENGTH steps on two leaves: of leases, and of leaves that are handed back. */
+/* Every sequence of LENGTH steps on two leaves: first leases, then handing leaves back. */
 enum { LENGTH = 5 };
 struct kind {
   unsigned what;
@@ -310,9 +310,8 @@ static void every_short_sequence(const struct kind *steps, unsigned n, const cha
     tree_free(p.tree);
   }
   tap_note("%lu sequences", sequences);
-  tap_ok(bad == 0, "every sequence of 5 steps on two leaves is the model's: %s", what);
-  tap_ok(tree_counts().live == 0 && tree_counts().leases == 0,
-         "nothing is left of trees that are freed");
+  tap_ok(bad == 0, "every sequence of 5 steps on two leaves agrees with the model: %s", what);
+  tap_ok(tree_counts().live == 0 && tree_counts().leases == 0, "freed trees leave nothing behind");
 }
 
 static void random_sequences(void)
@@ -336,7 +335,7 @@ static void random_sequences(void)
     }
     tree_free(p.tree);
   }
-  tap_ok(bad == 0, "random sequences with failures are the model's");
+  tap_ok(bad == 0, "random sequences with failures agree with the model");
 }
 
 static void too_many_leases(void)
@@ -365,7 +364,7 @@ int main(void)
   every_short_sequence(returning, sizeof returning / sizeof *returning, "leaves handed back");
   random_sequences();
   too_many_leases();
-  tap_ok(suites == 1u << PPRF_SHA3_256, "all trees are of sha3-256");
-  tap_ok(other_clocks == 0, "no clock is asked that an administrator can set");
+  tap_ok(suites == 1u << PPRF_SHA3_256, "every tree uses sha3-256");
+  tap_ok(other_clocks == 0, "no clock that an administrator can set is read");
   return tap_end();
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the module in a server of this machine: what the commands do, and that no seed is in a file, in
-a replica, in a child or in memory where it should not be."""
+"""Tests of the module in a server on this machine: what the commands do, and that seeds are in no
+file, replica or child, and in memory only where they belong."""
 import argparse
 import os
 import random
@@ -23,7 +23,7 @@ except ImportError as missing:
 
 MODULE = os.environ.get("PPRF_MODULE", fleet.MODULE)
 SEED = 0
-PROMPT = 4000  # ms within which a few calls are answered, also by a machine that is busy
+PROMPT = 4000  # ms: a few calls are answered within this time even on a busy machine
 
 
 class Case(unittest.TestCase):
@@ -39,13 +39,13 @@ class Case(unittest.TestCase):
             if holds():
                 return
             time.sleep(0.02)
-        self.fail("waited in vain")
+        self.fail("timed out")
 
     def error(self, words, call, *arguments):
         """The call fails with an error that begins with these words."""
         with self.assertRaises(ResponseError) as e:
             call(*arguments)
-        text = str(e.exception)  # without the word ERR, which the client takes away
+        text = str(e.exception)  # the client removes the word ERR
         self.assertTrue(text.startswith(words), f"{words!r} expected, got {text!r}")
 
 
@@ -58,7 +58,7 @@ class Commands(Case):
         model = fleet.Tree(5)
         t = self.c.create("k", 5)
         got = {}
-        for n in (1, 7, 4096):  # the last asks for more than are left
+        for n in (1, 7, 4096):  # the last call asks for more than are left
             got.update(self.c.issue("k", t, n))
         self.assertEqual(got, {leaf: model.value(leaf) for leaf in range(32)})
         self.error("FULL", self.c.issue, "k", t, 1)
@@ -80,7 +80,7 @@ class Commands(Case):
         again, same = other.claim("k", t, 3)
         self.assertEqual(same, value)
         self.assertNotEqual(again, lease)
-        self.error("OVER", self.c.commit, "k", t, 3, lease)  # the first lease's number is worth nothing
+        self.error("OVER", self.c.commit, "k", t, 3, lease)  # the first lease's number is no longer valid
         self.assertEqual(other.commit("k", t, 3, again), b"OK")
         self.error("OVER", other.commit, "k", t, 3, again)
         self.error("OVER", other.release, "k", t, 3, again)
@@ -98,7 +98,7 @@ class Commands(Case):
             for client in clients:
                 try:
                     claimed = client.reply()
-                    if claimed is None:  # this claim came after the winner's commit
+                    if claimed is None:  # the claim came after the winner's commit
                         continue
                     client.unmask(claimed[1])
                     client.commit("k", t, leaf, claimed[0])
@@ -113,7 +113,7 @@ class Commands(Case):
         leases = {leaf: self.c.claim("k", t, leaf)[0] for leaf in range(4)}
         self.c.release("k", t, 1, leases[1])
         self.c.commit("k", t, 2, leases[2])
-        self.wait(lambda: self.c.info("k")["leases"] == 0)  # the server's cron does it, no claim
+        self.wait(lambda: self.c.info("k")["leases"] == 0)  # by the server's cron, without a claim
         for leaf in (0, 2, 3):
             self.assertIsNone(self.c.claim("k", t, leaf))
         self.error("OVER", self.c.release, "k", t, 0, leases[0])
@@ -140,7 +140,7 @@ class Commands(Case):
         self.error("DEAD", self.c.claim, "k", t, 0)
         self.error("DEAD", self.c.issue, "k", t, 1)
         self.assertNotEqual(self.c.create("k", 4), t)  # the name is free again
-        self.assertEqual(self.c("PTTL", "k"), -1)  # the system's clock ends no tree
+        self.assertEqual(self.c("PTTL", "k"), -1)  # a tree does not end by the system's clock
 
     def test_the_id_tells_trees_apart(self):
         t = self.c.create("k", 4)
@@ -178,12 +178,12 @@ class Commands(Case):
         self.assertEqual(self.c.info("k")["issued"], 11)
         self.assertEqual(other.issue("k", t, 4), {leaf: model.value(leaf) for leaf in range(3, 7)})
         self.error("NOTYOURS", self.c, "PPRF.RETURN", "k", t, 3, 6)
-        lease, _ = self.c.claim("k", t, 9)  # a ticket has it, even if it is given back
+        lease, _ = self.c.claim("k", t, 9)  # a ticket has it, even if its lease is released
         self.c.release("k", t, 9, lease)
         for first in (8, 9):
             self.error("NOTYOURS", other, "PPRF.RETURN", "k", t, first, 15)
         self.assertEqual(other("PPRF.RETURN", "k", t, 10, 15), b"OK")
-        self.assertEqual(list(self.c.issue("k", t, 9)), [7])  # what lies together
+        self.assertEqual(list(self.c.issue("k", t, 9)), [7])  # only contiguous leaves
         other.close()
         self.wait(lambda: b"clients:1\r" in self.c("INFO", "clients").replace(b"connected_", b""))
         again = self.s.client()
@@ -195,7 +195,7 @@ class Commands(Case):
         self.c.issue("k", t, 16)
         self.c.claim("k", t, 5)
         self.assertEqual(self.c("PPRF.PUNCT", "k", t, 3, 9), b"OK")
-        self.assertIsNone(self.c("PPRF.PUNCT", "k", t, 4))  # punctured before
+        self.assertIsNone(self.c("PPRF.PUNCT", "k", t, 4))  # already punctured
         self.assertEqual(self.c("PPRF.PUNCT", "k", t, 0), b"OK")
         for leaf in range(16):
             if leaf == 5:
@@ -207,7 +207,7 @@ class Commands(Case):
         self.error("leaf", self.c, "PPRF.PUNCT", "k", t, 3, 16)
         more = self.c.create("more", 4)
         self.c.issue("more", more, 4)
-        self.error("leaf", self.c, "PPRF.PUNCT", "more", more, 3, 4)  # 4 will be issued with a value
+        self.error("leaf", self.c, "PPRF.PUNCT", "more", more, 3, 4)  # leaf 4 must have a value when it is issued
         self.error("last leaf", self.c, "PPRF.PUNCT", "k", t, 3, 2)
 
     def test_bad_arguments_change_nothing(self):
@@ -326,7 +326,7 @@ class Commands(Case):
                             ("release", 5), ("punct", -4), ("info", 2)):
             info = self.c("COMMAND", "INFO", f"pprf.{name}")[0]
             self.assertEqual(info[1], arity, name)
-            docs = self.c("COMMAND", "DOCS", f"pprf.{name}")  # a list or a dict, as the version of redis-py has it
+            docs = self.c("COMMAND", "DOCS", f"pprf.{name}")  # a list or a dict, depending on redis-py's version
             self.assertIn("summary", repr(docs))
 
     def test_counts(self):
@@ -352,7 +352,7 @@ class Commands(Case):
 
 
 class Volatile(Case):
-    """A tree lives in one process's memory."""
+    """A tree exists only in one process's memory."""
 
     def filled(self, s, depth=6):
         c = s.client()
@@ -384,7 +384,7 @@ class Volatile(Case):
                 else:
                     c("SAVE")
                 files = s.files()
-                self.assertGreater(len(files), 1)  # the log and a dump
+                self.assertGreater(len(files), 1)  # the append-only file and a dump
                 self.assertEqual(fleet.files_hold(files, model.seeds()), set())
                 s.restart()
                 c = s.client()
@@ -429,11 +429,11 @@ class Volatile(Case):
         seeds = model.seeds() + later.seeds()
         self.assertEqual(fleet.memory_holds(second.process.pid, seeds), set())
         self.assertEqual(fleet.files_hold(second.files(), seeds), set())
-        self.assertNotEqual(fleet.memory_holds(first.process.pid, seeds), set())  # the scan finds them
+        self.assertNotEqual(fleet.memory_holds(first.process.pid, seeds), set())  # the search finds what is there
         r("REPLICAOF", "NO", "ONE")
         self.dead(r, t)
         self.error("NOKEY", r.claim, "late", late, 1)
-        self.assertIsNotNone(c.claim("k", t, 0))  # and the first goes on
+        self.assertIsNotNone(c.claim("k", t, 0))  # the first server still has it
 
     def test_a_child_has_no_seed(self):
         s = self.server("--rdb-key-save-delay", "2000000")
@@ -469,7 +469,7 @@ class Volatile(Case):
         live = {model.level[h][i] for h in range(8) for i in range(1 << (7 - h))
                 if not any(leaf >> h == i for leaf in punctured)
                 and (h == 7 or any(leaf >> (h + 1) == i >> 1 for leaf in punctured))}
-        self.assertEqual(held, live)  # the cover, all of it, and no other seed
+        self.assertEqual(held, live)  # exactly the seeds of the cover
         c("PPRF.PUNCT", "k", t, 0, 127)
         self.assertEqual(fleet.memory_holds(s.process.pid, model.seeds()), set())
 
@@ -516,7 +516,7 @@ class Trouble(Case):
                 self.assertEqual(same, value)
                 c.commit(key, t, leaf, lease)
                 self.assertIsNone(c.claim(key, t, leaf))
-        self.assertEqual(len(set(values)), 32)  # its roots are random
+        self.assertEqual(len(set(values)), 32)  # the roots are random
         self.assertEqual(set(values) & set(fleet.Tree(4).level[0]), set())
         self.assertEqual(fleet.memory_holds(s.process.pid, values), set())
 

@@ -15,19 +15,20 @@ struct lease {
   struct lease *next, *prev;
 };
 
-/* Leaves first to end - 1.  The owner may hand them back, or the last of them; 0: they are. */
+/* Leaves first to end - 1. The owner may hand back a last part of them; owner 0: they are handed
+ * back. */
 struct range {
   uint64_t owner, first, end;
   struct range *next;
 };
 
 struct tree {
-  pprf_key *key; /* NULL: dead */
+  pprf_key *key; /* NULL: the tree is dead */
   uint64_t id, issued, number, until, lease_ms, leases;
-  struct range *granted;    /* the last that each owner was issued, the newest first */
-  struct range *back;       /* handed back, and not issued again yet: in order, apart, below issued */
+  struct range *granted;    /* the last ranges issued to each owner, newest first */
+  struct range *back;       /* handed back, not issued again: in order, apart, below issued */
   uint64_t leaves_back, ranges;
-  void *by_leaf;            /* tsearch's tree of leases */
+  void *by_leaf;            /* a search tree (tsearch) of the leases */
   struct lease first;       /* the list's head: first.next expires first */
   struct tree *next, *prev; /* live trees of the process */
   unsigned depth;
@@ -108,7 +109,7 @@ static void remove_range(struct tree *t, struct range **at)
   free(r);
 }
 
-/* What an owner was issued before its last few times stays issued. */
+/* Record a range for its owner. Only an owner's newest TREE_GRANTS ranges can be handed back. */
 static void grant(struct tree *t, struct range *new)
 {
   unsigned n = 0;
@@ -122,7 +123,7 @@ static void grant(struct tree *t, struct range *new)
       at = &(*at)->next;
 }
 
-/* Whether one of these leaves is handed back. */
+/* Whether any of these leaves is handed back. */
 static int is_back(const struct tree *t, uint64_t first, uint64_t last)
 {
   const struct range *r = t->back;
@@ -131,7 +132,8 @@ static int is_back(const struct tree *t, uint64_t first, uint64_t last)
   return r != NULL && r->first <= last;
 }
 
-/* An owner gives its leaves out in order: what it has of these, and before them, it cannot hand back any more. */
+/* An owner puts leaves into tickets in order, so these and those before them in its range can no
+ * longer be handed back. */
 static void mark_used(struct tree *t, uint64_t first, uint64_t last)
 {
   for (struct range **at = &t->granted; *at != NULL;) {
@@ -144,7 +146,8 @@ static void mark_used(struct tree *t, uint64_t first, uint64_t last)
   }
 }
 
-/* Among those that are back, as one with its neighbours; at the end they are as if never issued. */
+/* Insert the range among those handed back, merged with its neighbours; if it ends at `issued`,
+ * lower that. */
 static void put_back(struct tree *t, struct range *r)
 {
   struct range **at = &t->back;

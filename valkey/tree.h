@@ -22,7 +22,7 @@ enum {
   TREE_LEASED = 101, /* another client has the leaf */
   TREE_FULL = 102,   /* every leaf is issued; or there are too many leases */
   TREE_OVER = 103,   /* the lease is over: the leaf is, or soon will be, punctured */
-  TREE_NOT_YOURS = 104 /* leaves that the owner does not have any more, or that were used */
+  TREE_NOT_YOURS = 104 /* leaves that the owner no longer has, or that were used */
 };
 
 enum {
@@ -33,10 +33,10 @@ enum {
 struct tree;
 
 struct tree_counts {
-  uint64_t live;      /* trees */
-  uint64_t leases;    /* now */
-  uint64_t issued;    /* leaves, ever */
-  uint64_t returned;  /* leaves handed back, ever */
+  uint64_t live;      /* live trees */
+  uint64_t leases;    /* current leases */
+  uint64_t issued;    /* leaves issued, in total */
+  uint64_t returned;  /* leaves handed back, in total */
   uint64_t claimed;   /* claims that returned a value */
   uint64_t used;      /* refused: the leaf was punctured */
   uint64_t busy;      /* refused: leased to another client */

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Follows a document, as root on a Debian that may be changed.  For test-install.sh.
+"""Follows a document, as root on a Debian system that it may change. For test-install.sh.
 
-docs/nginx.md: its configuration goes to where it says, its `sh` blocks are run in order, and then a
-ticket's early data must be accepted once, with and without the preload shim.  docs/tls.md: every
-command in it is run.  Usage: follow.py DOCUMENT"""
+docs/nginx.md: its configuration goes to the stated file, its `sh` blocks are run in order, and then
+a ticket's early data must be accepted once, with and without the preload shim. docs/tls.md: every
+command in it is run. Usage: follow.py DOCUMENT"""
 import os
 import re
 import socket
@@ -19,7 +19,7 @@ def sh(command, **more):
 
 
 def until(condition, what):
-    """What the condition gives, as soon as it gives something."""
+    """Wait until the condition returns something true, and return that."""
     end = time.monotonic() + 60
     while not (value := condition()):
         if time.monotonic() > end:
@@ -29,7 +29,7 @@ def until(condition, what):
 
 
 def master():
-    """The number of nginx's master when it listens; 0: it does not yet."""
+    """The process id of nginx's master once it listens; 0 until then."""
     try:
         with open("/run/nginx.pid") as f:
             pid = int(f.read() or 0)
@@ -40,7 +40,8 @@ def master():
 
 
 def connect(*options):
-    """What s_client says of one connection: whether early data was accepted, and if resumed."""
+    """What s_client reports of one connection: whether early data was accepted, and whether it was
+    resumed."""
     p = subprocess.run(["timeout", "20", "openssl", "s_client", "-connect", "127.0.0.1:443",
                         "-ign_eof", *options], input=b"GET / HTTP/1.0\r\n\r\n",
                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -61,7 +62,7 @@ def life(what):
         f.write("GET /early HTTP/1.0\r\n\r\n")
     early = ["-sess_in", "/tmp/session", "-early_data", "/tmp/early"]
     check(connect(*early), ("accepted", True), f"{what}: its early data")
-    check(connect(*early), ("rejected", False), f"{what}: the same once more")
+    check(connect(*early), ("rejected", False), f"{what}: the same again")
 
 
 def status():
@@ -69,15 +70,16 @@ def status():
     return urllib.request.urlopen("http://127.0.0.1:8081/tickets", timeout=20).read().decode()
 
 
-# What a command of docs/tls.md stands for, and what is not run here: a document may not name another.
+# Replacements for placeholders in commands of docs/tls.md, and the commands not run here; a
+# document may contain no others.
 FILE, NAME = "/tmp/follow.json", "full_then_early_data_then_replay_then_renewed_ticket"
 TARGETS_ONLY = {"make test-tls": "minutes; its suites are in `make test`",
                 "make bench-tls": "minutes; -w and -l of its program are run"}
-NOT_HERE = {"build/tls/bench_tls -r FILE": "real-time priority is not to be had in an unshared root"}
+NOT_HERE = {"build/tls/bench_tls -r FILE": "real-time priority is not available in an unshared root"}
 
 
 def commands(text):
-    """Runs what is in backquotes and begins with make or a program of the repository's."""
+    """Run every command in backquotes that begins with make or with a program of the repository."""
     found = set(re.findall(r"`((?:make |build/tls/|tls/)[^`\n]*)`", text))
     check({"make demo", *TARGETS_ONLY, *NOT_HERE} <= found, True, f"commands of {len(found)}")
     for command in sorted(found - set(NOT_HERE)):
@@ -87,10 +89,10 @@ def commands(text):
             continue
         if words[0].startswith("build/"):
             sh(f"make DEPS=skip {words[0]}")
-        check(os.access(words[0], os.X_OK), True, f"{words[0]} is there")
+        check(os.access(words[0], os.X_OK), True, f"{words[0]} exists")
         sh(command.replace("FILE", FILE).replace("test_NAME", f"test_{NAME}"))
         if "FILE" in words:
-            check(os.path.getsize(FILE) > 100, True, f"{command} has written")
+            check(os.path.getsize(FILE) > 100, True, f"{command} wrote")
             os.remove(FILE)
 
 

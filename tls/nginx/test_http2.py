@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the nginx module with HTTP/2 in early data: frames made by hand, sent by openssl s_client,
-and curl where it can send early data.  Emits TAP.
+"""Tests of the nginx module with HTTP/2 in early data: hand-made frames sent by openssl s_client,
+and curl if it can send early data.  Emits TAP.
 
 Usage: tls/nginx/test_http2.py [TEST...]"""
 import os
@@ -26,8 +26,8 @@ def frame(kind, flags, stream, payload=b""):
 
 def request(path):
     """All that a client sends for one GET: the preface, SETTINGS, HEADERS (END_STREAM, END_HEADERS)
-    with fields from RFC 7541's static table, strings without Huffman coding, and a GOAWAY, so that the
-    server closes the connection when it has answered."""
+    with fields from RFC 7541's static table and strings without Huffman coding, and GOAWAY, so
+    that the server closes the connection after its answer."""
     def string(index, text):
         return bytes((index, len(text))) + text.encode()
     fields = b"\x82\x87" + string(0x04, path) + string(0x01, "localhost")  # GET, https
@@ -48,7 +48,7 @@ class Http2(base.Case):
         return super().nginx(listen="http2 reuseport", **parts).start()
 
     def connect(self, nginx, sess_in=None, sess_out=None):
-        """What became of early data, and whether a page came back."""
+        """(fate of the early data, whether a page came)"""
         seen = tls.s_client(nginx.port, sess_in, sess_out, self.early if sess_in else None, H2)
         self.assertIn("ALPN protocol: h2", seen.text)
         self.assertTrue(seen.answered, seen.text)
@@ -88,8 +88,9 @@ class Http2(base.Case):
 
 class Curl(base.Case):
     def test_curl_sends_early_data_once_a_ticket(self):
-        """Four requests with a connection each.  nginx closes a connection with early data before the
-        handshake has brought the next ticket, so curl has the two of the first connection."""
+        """Four requests, each on its own connection. nginx closes a connection with early data
+        before the handshake has brought the next ticket, so curl has only the two of the first
+        connection."""
         curl = shutil.which("curl")
         if not curl or "--tls-earlydata" not in subprocess.run(
                 [curl, "--help", "all"], capture_output=True, text=True, timeout=tls.PATIENCE).stdout:

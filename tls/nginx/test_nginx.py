@@ -5,8 +5,8 @@ recorded first flights.  Emits TAP.
 
 Usage: tls/nginx/test_nginx.py [TEST...]
 
-Every nginx runs in the foreground on loopback, on a free port, with a directory of its own, and is
-stopped at the end of its test."""
+Every nginx runs in the foreground on loopback, on a free port, in its own directory, and is stopped
+at the end of its test."""
 import http.client
 import json
 import os
@@ -24,7 +24,7 @@ import urllib.request
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "tests"))
 import test_tls as tls  # noqa: E402
-import tap  # noqa: E402  (test_tls knows where)
+import tap  # noqa: E402  (test_tls adds its folder to the path)
 
 MODULE = os.path.join(tls.ROOT, "build", "tls", "nginx", "ngx_http_pprf_tickets_module.so")
 SHIM = os.path.join(tls.ROOT, "build", "tls", "libpprf_tls_preload.so")
@@ -82,7 +82,7 @@ class Nginx:
         return ["nginx", "-p", self.directory + "/", "-c", "nginx.conf", *options]
 
     def check(self):
-        """nginx -t: its exit status and what it says."""
+        """Run nginx -t; returns its exit status and output."""
         r = subprocess.run(self.command("-t"), capture_output=True, text=True, timeout=PATIENCE)
         return r.returncode, r.stderr
 
@@ -103,7 +103,7 @@ class Nginx:
         return value
 
     def children(self):
-        """The workers; none unless they are all there."""
+        """The workers, once all are there; otherwise none."""
         with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children") as f:
             found = sorted(map(int, f.read().split()))
         return found if len(found) == self.workers else []
@@ -128,7 +128,7 @@ class Nginx:
         return self.until(read, f"{count} lines in the access log")
 
     def stop(self):
-        """Ends nginx: the counters that its master logs."""
+        """Stop nginx; returns the counters that its master logs."""
         if self.process is None:
             return {}
         try:
@@ -149,7 +149,7 @@ class Nginx:
 
 
 class Process:
-    """A process that is no child of ours, with the functions of subprocess.Popen."""
+    """A process that is not our child, with the methods of subprocess.Popen."""
 
     def __init__(self, pid):
         self.pid = pid
@@ -158,7 +158,7 @@ class Process:
         try:
             with open(f"/proc/{self.pid}/stat") as f:
                 return None if f.read().split(")")[1].split()[0] != "Z" else 0
-        except (FileNotFoundError, ProcessLookupError):  # it ended before, or since the file was opened
+        except (FileNotFoundError, ProcessLookupError):  # it ended before or after the file was opened
             return 0
 
     def send_signal(self, sig):
@@ -168,12 +168,13 @@ class Process:
         end = time.monotonic() + patience
         while self.poll() is None:
             if time.monotonic() > end:
-                raise AssertionError(f"process {self.pid} does not end")
+                raise AssertionError(f"process {self.pid} did not end")
             time.sleep(0.02)
 
 
 class Daemon(Nginx):
-    """nginx as Debian starts it: the process that reads the configuration is not the master."""
+    """nginx as Debian starts it: the process that reads the configuration does not become the
+    master."""
 
     def __init__(self, directory, environment=None, **parts):
         super().__init__(directory, environment, daemon="on", **parts)
@@ -182,15 +183,15 @@ class Daemon(Nginx):
         super().configure(**{"daemon": "on", **parts})
 
     def start(self):
-        # USR2 executes what argv[0] names
+        # USR2 executes the program that argv[0] names
         subprocess.run([shutil.which("nginx"), *self.command()[1:]], env=self.environment, check=True, timeout=PATIENCE,
                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        self.process = Process(self.until(self.pid, "its master's number"))
+        self.process = Process(self.until(self.pid, "its master's process id"))
         self.until(self.children, "a worker")
         return self
 
     def pid(self):
-        """The master's, as nginx writes it; 0 while it has not."""
+        """The master's process id, as nginx writes it; 0 until then."""
         try:
             with open(self.path("pid")) as f:
                 return int(f.read() or 0)
@@ -201,7 +202,7 @@ class Daemon(Nginx):
 class Case(tls.Case):
     def setUp(self):
         super().setUp()
-        os.chmod(self.dir, 0o755)  # workers have another user id than root
+        os.chmod(self.dir, 0o755)  # workers do not run as root
 
     def nginx(self, kind=Nginx, **parts):
         nginx = kind(self.dir, **parts)
@@ -209,15 +210,16 @@ class Case(tls.Case):
         return nginx
 
     def early_data(self, nginx, sess_in, outcome, sess_out=None, until_ticket=False):
-        """What becomes of a ticket with early data: "accepted", or "rejected" and a full handshake.
-        ($ssl_early_data tells less: it is empty if the handshake was done first.)"""
+        """The fate of a ticket with early data: "accepted", or "rejected" and a full handshake.
+        ($ssl_early_data says less: it is empty if the handshake was completed first.)"""
         seen = tls.s_client(nginx.port, sess_in, sess_out, self.early, (), until_ticket)
         self.assertEqual((seen.early, seen.handshake, seen.answered),
                          (outcome, {"accepted": "resumed", "rejected": "full"}[outcome], True),
                          seen.text)
 
     def deliveries(self, nginx, flight, times):
-        """How often a request in early data is delivered when its first flight is sent so often."""
+        """How often a request in early data is delivered when its first flight is sent `times`
+        times."""
         for _ in range(times):
             tls.send_flight(nginx.port, flight)
         self.ticket(nginx, "last")
@@ -230,7 +232,7 @@ class Module(Case):
     def test_full_then_early_data_then_replay_then_renewed_ticket(self):
         nginx = self.nginx(keepalive=PATIENCE).start()
         first, renewed = self.ticket(nginx, "first"), self.path("renewed")
-        # kept alive: nginx answers before the handshake is done, and only then renews the ticket
+        # kept alive: nginx answers before the handshake is done, and renews the ticket only then
         with open(self.early, "wb") as f:
             f.write(b"GET /early HTTP/1.1\r\nHost: localhost\r\n\r\n")
         self.early_data(nginx, first, "accepted", renewed, until_ticket=True)
@@ -248,9 +250,10 @@ class Module(Case):
         nginx, rounds, pairs = self.nginx(workers=4).start(), 0, []
 
         def apart():
-            """Whether a ticket was redeemed at another worker than issued, and replayed at another than redeemed."""
+            """Whether some ticket was redeemed at a worker other than its issuer, and some ticket
+            replayed at a worker other than its redeemer."""
             return any(a != b for a, b, _ in pairs), any(b != c for _, b, c in pairs)
-        # by chance, 1 of 4 times at the same: 12 rounds, and more if they were all alike, to 40
+        # a ticket meets the same worker 1 time in 4: 12 rounds, and up to 40 if all were alike
         while rounds < 12 or (not all(apart()) and rounds < 40):
             first = self.ticket(nginx, "first")
             self.early_data(nginx, first, "accepted")
@@ -283,7 +286,7 @@ class Module(Case):
         self.early_data(nginx, self.ticket(nginx, "first"), "accepted")
 
     def test_idle_server_expires_tickets(self):
-        port = tap.free_port()  # asking there takes no ticket
+        port = tap.free_port()  # a request there issues no ticket
         nginx = self.nginx(http="pprf_tickets on; pprf_tickets_lifetime 1;", more="server { listen "
                            f"127.0.0.1:{port}; location / {{ pprf_tickets_status; }} }}").start()
         self.ticket(nginx, "first")
@@ -298,7 +301,7 @@ class Module(Case):
 
 
 def secrets(pid):
-    """What looks random in the tickets' mapping: its seeds, and the key of tickets' names."""
+    """What looks random in the mapping of the tickets: its seeds, and the key for ticket names."""
     found = set()
     with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as mem:
         for line in maps:
@@ -318,7 +321,7 @@ def secrets(pid):
 
 
 class Hanging:
-    """A backend that does not answer: an old worker stays for it.  Says which one."""
+    """A backend that never answers, so that an old worker stays. It records which worker asked."""
     SERVER = "location /hang {{ proxy_set_header X-Pid $pid; proxy_pass http://127.0.0.1:{0}; }}"
 
     def __init__(self, case):
@@ -329,7 +332,7 @@ class Hanging:
         self.server = self.SERVER.format(self.backend.getsockname()[1])
 
     def hang(self, nginx):
-        """One request more: the worker that has it."""
+        """Send one more request; returns the worker that has it."""
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         raw = socket.create_connection(("127.0.0.1", nginx.port), PATIENCE)
@@ -348,7 +351,7 @@ class Hanging:
 
 
 def new_master(case, nginx):
-    """The master that SIGUSR2 starts, beside the old one."""
+    """Send SIGUSR2; returns the new master, which runs beside the old one."""
     old = nginx.process
     old.send_signal(signal.SIGUSR2)
     nginx.until(lambda: os.path.exists(nginx.path("pid.oldbin")) and
@@ -360,7 +363,8 @@ def new_master(case, nginx):
 
 
 def tickets_descriptors(pid):
-    """How many descriptors of the tickets' mapping an execve would close in this process, and how many not."""
+    """How many descriptors of the tickets' memory an execve in this process would close, and how
+    many it would keep."""
     closed = [0, 0]
     for fd in os.listdir(f"/proc/{pid}/fd"):
         try:
@@ -374,7 +378,7 @@ def tickets_descriptors(pid):
 
 
 def upgrade(case, nginx, meanwhile=lambda: None):
-    """The new master, when the old one has ended."""
+    """Replace the master; returns the new one once the old one has ended."""
     old = nginx.process
     new = new_master(case, nginx)
     meanwhile()
@@ -384,7 +388,7 @@ def upgrade(case, nginx, meanwhile=lambda: None):
 
 
 def file_secrets(fd):
-    """The same in the tickets' memory itself, which this descriptor holds open."""
+    """The same for the tickets' memory itself, through this descriptor."""
     text = os.pread(fd, os.fstat(fd).st_size, 0)
     return {text[i:i + 16] for i in range(0, len(text), 8) if len(set(text[i:i + 16])) > 12}
 
@@ -396,7 +400,7 @@ def hold_memory(case, pid):
             held = os.open(f"/proc/{pid}/fd/{fd}", os.O_RDONLY)
             case.addCleanup(os.close, held)
             return held
-    raise AssertionError("the master has no tickets' memory")
+    raise AssertionError("the master has no memory for tickets")
 
 
 class Draining(Case):
@@ -413,7 +417,7 @@ class Draining(Case):
         self.early_data(nginx, self.ticket(nginx, "first"), "accepted")
         old = hanging.hang(nginx)
         before = secrets(old)
-        self.assertGreater(len(before), 10, "control: the keys are there")
+        self.assertGreater(len(before), 10, "control: the keys are in memory")
         nginx.configure(workers=1, http="pprf_tickets on; pprf_tickets_depth 12;",
                         server=hanging.server)
         nginx.process.send_signal(signal.SIGHUP)
@@ -433,14 +437,14 @@ class Draining(Case):
 
     def test_whichever_worker_drains_expires_tickets(self):
         for last in range(2):
-            for seconds in (4, 16, 64):  # a worker that drains cannot be asked whether it has done it
+            for seconds in (4, 16, 64):  # a draining worker cannot be asked whether it is done
                 counters = self.drain(last, seconds)
                 if counters["outstanding"] == 0:
                     break
             self.assertEqual(counters["outstanding"], 0, f"worker {last}: {counters}")
 
     def drain(self, last, seconds):
-        """The counters when one of two workers has drained for so long."""
+        """The counters after the last of two workers has drained for so many seconds."""
         hanging = Hanging(self)
         nginx = self.nginx(Daemon, workers=2, server=hanging.server,
                            http="pprf_tickets on; pprf_tickets_lifetime 1;").start()
@@ -448,7 +452,7 @@ class Draining(Case):
         while len(hanging.open) < 2:
             hanging.hang(nginx)
         self.ticket(nginx, "first")
-        nginx.process.send_signal(signal.SIGWINCH)  # workers end when they have nothing to do
+        nginx.process.send_signal(signal.SIGWINCH)  # workers end when they become idle
         hanging.let_go(workers[1 - last])
         Process(workers[1 - last]).wait()
         self.assertIsNone(Process(workers[last]).poll(), "the other one drains")
@@ -465,7 +469,7 @@ class Upgrade(Case):
             for pid in (master.pid, *nginx.children()):
                 with open(f"/proc/{pid}/maps") as f:
                     self.assertTrue(os.path.basename(SHIM) in f.read(), "the shim is gone")
-            # nginx has moved it: where it was is the process's title, and as many zeros as there were bytes
+            # nginx has moved it: its place is now the process title, padded with zeros
             self.assertGreater(tls.in_memory(master.pid, b"GLIBC_TUNABLES=" + TUNABLES.split(":")[0].encode()), 0)
             self.assertEqual(tls.in_memory(master.pid, b"OTHER=not kept"), 0)
         self.early_data(nginx, self.ticket(nginx, "new"), "accepted")
@@ -476,7 +480,7 @@ class Upgrade(Case):
             used, unused, third = (self.ticket(nginx, f"{n}{round}") for n in ("used", "unused", "third"))
             self.early_data(nginx, used, "accepted")
             old = nginx.process
-            new = upgrade(self, nginx, lambda: [  # at the old master's workers, or at the new one's
+            new = upgrade(self, nginx, lambda: [  # at a worker of the old or of the new master
                 self.early_data(nginx, used, "rejected"), self.early_data(nginx, third, "accepted")])
             self.assertNotEqual(old.pid, new.pid)
             for ticket, outcome in ((used, "rejected"), (third, "rejected"), (unused, "accepted"),
@@ -519,7 +523,7 @@ class Upgrade(Case):
                            server=status).start()
         first, second = self.ticket(nginx, "first"), self.ticket(nginx, "second")
         self.assertEqual(suite_of(nginx), 2)
-        nginx.configure(http="pprf_tickets on;", server=status)  # none is named: the tickets' stays
+        nginx.configure(http="pprf_tickets on;", server=status)  # no suite named: the tickets keep theirs
         upgrade(self, nginx)
         self.early_data(nginx, first, "accepted")
         self.assertEqual(suite_of(nginx), 2)
@@ -560,7 +564,7 @@ class Upgrade(Case):
         for _ in range(2):
             for pid in (nginx.process.pid, *nginx.children()):
                 expected = (1, int(pid == nginx.process.pid))
-                # a worker closes its copy some time after it is there
+                # a worker closes its copy some time after it appears
                 nginx.until(lambda: tickets_descriptors(pid) == expected, f"{expected} descriptors of {pid}")
             upgrade(self, nginx)
 
@@ -594,7 +598,7 @@ class Status(Case):
             c.close()
 
     def test_the_counters_are_shown_in_three_formats_and_as_variables(self):
-        # one worker: it writes a request's line before it takes the next one's connection
+        # one worker: it logs a request before it accepts the next connection
         nginx = self.nginx(http=self.HTTP, server=self.SERVER, workers=1).start()
         first = self.ticket(nginx, "first")
         for outcome in ("accepted", "rejected"):
@@ -606,8 +610,8 @@ class Status(Case):
         with open(os.path.join(tls.ROOT, "tls", "pprf_tickets.h")) as f:
             body = re.search(r"struct pprf_tickets_stats {(.*?)};", f.read(), re.S).group(1)
         self.assertEqual(set(plain), set(re.findall(r"uint64_t (\w+);", body)) | {"locked_bytes", "unlocked_bytes"})
-        # two for each full handshake; one for the resumption whose early data are answered, if the
-        # client's Finished comes before the end of the connection
+        # two for each full handshake; one for the resumption whose early data is answered, if the
+        # client's Finished arrives before the connection ends
         issued = plain["issued"]
         self.assertIn(issued, (6, 7))
         self.assertEqual({k: plain[k] for k in ("early_accepted", "refused", "dropped", "depth", "kept")},
@@ -648,7 +652,7 @@ class Status(Case):
                     "line in the log")
         self.assertRegex(nginx.errors(), r"\[warn\].* pprf_tickets: \d+ keys dropped .* depth 4 ")
         before = nginx.errors().count("keys dropped")
-        for _ in range(3):  # which gives up no further keys
+        for _ in range(3):  # reloads drop no further keys
             nginx.reload(http="pprf_tickets on; pprf_tickets_depth 4;", workers=1, server=self.SERVER)
             self.assertEqual(self.get(nginx, "/plain")[0], 200)
         self.assertEqual(nginx.errors().count("keys dropped"), before)
@@ -663,16 +667,16 @@ class Status(Case):
         first, second, third = (self.ticket(nginx, name) for name in ("first", "second", "third"))
         self.assertEqual(keys(), 1)
         self.assertEqual(self.get(nginx, "/control?rotate", "POST")[::2], (204, ""))
-        self.early_data(nginx, first, "accepted")  # it stays good, and its successor has the next key
+        self.early_data(nginx, first, "accepted")  # it stays valid, and its successor uses the next key
         self.assertEqual(keys(), 2)
         current, issued = (int(re.search(rf"^{name} (\d+)$", self.get(nginx, "/plain")[2], re.M).group(1))
                            for name in ("current", "issued"))
-        self.assertLess(current + 6, issued)  # those before are the last key's
+        self.assertLess(current + 6, issued)  # earlier ones belong to the previous key
         for path, method, status in (("/control?rotate", "GET", 405), ("/control", "POST", 400),
                                      ("/control?rotate&revoke", "POST", 400), ("/control?revok", "POST", 400),
                                      ("/closed?revoke", "POST", 403)):
             self.assertEqual(self.get(nginx, path, method)[0], status, path)
-        with open(self.early, "wb") as f:  # it may be a copy
+        with open(self.early, "wb") as f:  # early data may be a replay
             f.write(b"POST /control?revoke HTTP/1.0\r\nContent-Length: 0\r\n\r\n")
         self.assertIn("425", tls.s_client(nginx.port, second, None, self.early).text)
         self.assertEqual(keys(), 2)
@@ -771,7 +775,7 @@ class Reload(Case):
         nginx = self.nginx().start()
         first = self.ticket(nginx, "first")
         nginx.reload(load="", http="")
-        for _ in range(2):  # each frees SSL_CTXs after the module is gone
+        for _ in range(2):  # each frees SSL_CTXs after the module is unloaded
             nginx.reload(load="", http="")
             self.early_data(nginx, first, "rejected")
         nginx.reload()
@@ -803,7 +807,7 @@ class Attacks(Case):
         self.assertEqual(self.deliveries(nginx, flight, 4), 1)
 
     def test_a_copy_sent_first_is_answered_425_and_the_request_happens_once(self):
-        """Early data of the copy is accepted, the client's own rejected, and sent again."""
+        """The copy's early data is accepted; the client's own is rejected and sent again."""
         post = b"POST /pay HTTP/1.0\r\nContent-Length: 0\r\n\r\n"
         with open(self.early, "wb") as f:
             f.write(post)
@@ -817,7 +821,7 @@ class Attacks(Case):
             seen = tls.s_client(nginx.port, first, None, self.early)
             self.assertEqual((seen.early, seen.answered), ("rejected", True), seen.text)
             posts = [line.split()[3] for line in nginx.lines(3) if '"POST' in line]
-            self.assertEqual(posts[1:], answers)  # after the one that brought the ticket
+            self.assertEqual(posts[1:], answers)  # after the request that brought the ticket
             nginx.stop()
             os.remove(nginx.path("access.log"))
 
@@ -841,7 +845,7 @@ class Attacks(Case):
 
 class Memory(Case):
     def wiped(self, **environment):
-        """Used tickets' secrets come to be in no process's memory."""
+        """Check that used tickets' secrets disappear from the memory of all processes."""
         nginx = self.nginx(environment=environment, workers=2).start()
         first = self.ticket(nginx, "first")
         _, psk = tls.session(first)
@@ -852,12 +856,12 @@ class Memory(Case):
             self.assertEqual(conn.recv(1)[0], tls.HANDSHAKE)
             pids = [nginx.process.pid, *nginx.children()]
             self.assertGreater(sum(tls.in_memory(pid, psk) for pid in pids), 0,
-                               "control: in the middle of the handshake the secret is there")
+                               "control: the secret is there in the middle of the handshake")
             conn.sendall(flight[len(hello):])
             nginx.lines(2)
         self.early_data(nginx, self.ticket(nginx, "other"), "accepted")
         _, other = tls.session(self.path("other"))
-        nginx.until(lambda: not any(  # it may linger before it frees a connection
+        nginx.until(lambda: not any(  # a worker may linger before it frees a connection
             tls.in_memory(pid, part) for pid in pids for secret in (psk, other)
             for part in (secret[:16], secret[-16:])), "end of a used ticket's secret in memory")
 
@@ -868,7 +872,8 @@ class Memory(Case):
         self.wiped(GLIBC_TUNABLES=TUNABLES)
 
     def while_open(self, **environment):
-        """What a thief finds while a used ticket's connections are open, and the status' `kept` and `wiping`."""
+        """What an attacker finds in memory while a used ticket's connections are open; and `kept`
+        and `wiping` of the status."""
         with open(self.early, "wb") as f:
             f.write(b"GET /early HTTP/1.1\r\nHost: localhost\r\n\r\n")
         nginx = self.nginx(environment=environment, workers=2, keepalive=PATIENCE, server=Status.SERVER).start()
@@ -883,7 +888,8 @@ class Memory(Case):
         self.assertEqual(self.while_open(GLIBC_TUNABLES=TUNABLES), ({}, "0", "full"))
 
     def test_with_the_module_alone_wiping_is_partial(self):
-        """Freed memory is left as it is: it may hold what a client knows, too, but nothing of the connections."""
+        """Freed memory is not wiped: it may hold what a client knows, too, but nothing of the open
+        connections."""
         found, kept, wiping = self.while_open()
         self.assertEqual((kept, wiping), ("0", "partial"))
         self.assertEqual({what for what in found if "master" in what or "early" in what}, set())
@@ -898,13 +904,13 @@ class Memory(Case):
             os.remove(nginx.path("error.log"))
 
     def test_seeds_are_locked_in_every_worker(self):
-        """A page that only a worker touches is not locked by its master's lock."""
+        """A master's lock does not cover a page that only a worker touches."""
         nginx = self.nginx(Daemon).start()
         for pid in (nginx.process.pid, *nginx.children()):
             def locked():
                 with open(f"/proc/{pid}/status") as f:
                     return int(re.search(r"VmLck:\s*(\d+) kB", f.read()).group(1))
-            # a worker locks them when it was forked, some time after it can be seen
+            # a worker locks them after the fork, some time after it appears
             nginx.until(locked, f"locked memory in {pid} of {nginx.process.pid}, {nginx.children()}")
 
 
@@ -1036,8 +1042,8 @@ class Document(Case):
             with subprocess.Popen(["openssl", "s_client", "-connect", f"127.0.0.1:{nginx.port}",
                                    "-sess_out", first, "-ign_eof"], stdin=subprocess.PIPE,
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as p:
-                p.communicate(b"TRACE / HTTP/1.0\r\n\r\n", PATIENCE)  # nginx itself answers: 405
-            flight = tls.capture(self.dir, first, self.early)  # the handshake is never done
+                p.communicate(b"TRACE / HTTP/1.0\r\n\r\n", PATIENCE)  # nginx itself answers with 405
+            flight = tls.capture(self.dir, first, self.early)  # the handshake is never completed
             with socket.create_connection(("127.0.0.1", nginx.port), PATIENCE) as conn:
                 conn.sendall(flight)
                 if request.startswith("GET"):

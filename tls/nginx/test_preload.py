@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the preload shim with servers that this project did not write: openssl s_server and, where
-installed, HAProxy and stunnel.  Emits TAP.
+"""Tests of the preload shim with other projects' servers: openssl s_server and, where installed,
+HAProxy and stunnel.  Emits TAP.
 
 Usage: tls/nginx/test_preload.py [TEST...]
 
@@ -18,7 +18,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "tests"))
 import test_tls as tls  # noqa: E402
-import tap  # noqa: E402  (test_tls knows where)
+import tap  # noqa: E402  (test_tls adds its folder to the path)
 
 SHIM = os.path.join(tls.ROOT, "build", "tls", "libpprf_tls_preload.so")
 PATIENCE = tls.PATIENCE
@@ -38,7 +38,8 @@ frontend tests
   http-request return status 200 content-type text/plain string "<p>served\\n"
 """
 
-# One certificate, three addresses: nobody is asked for a certificate, everybody is, and who names the second host is.
+# One certificate and three addresses: one requests no client certificate, one requires it, one
+# requires it for the second host name.
 HAPROXY_CLIENTS = """
 global
   nbthread 2
@@ -61,8 +62,8 @@ certs/other.pem [verify required ca-file cert allow-0rtt] other
 """
 
 
-# A program of two SSL_CTX: the callbacks of the second come when the first has had its tickets.  It prints how often
-# they are asked in one handshake.
+# A program with two SSL_CTX: it sets the second one's callbacks after the shim has attached
+# tickets. It prints how often they are called in one handshake.
 LATE_CALLBACKS = """
 import ctypes
 ctypes.CDLL("libssl.so.3", ctypes.RTLD_GLOBAL)
@@ -105,7 +106,7 @@ print(done, asked)
 
 
 class Server(tls.Foreign):
-    """A program on a free port, with the shim or without."""
+    """A program on a free port, with or without the shim."""
 
     def __init__(self, directory, command, environment, shim=True):
         self.port = int(command[-1])
@@ -155,9 +156,9 @@ class SServer(Case):
                            "-key", "key", *options, str(port)], **parts)
 
     def session(self, server, name, *options, patience=PATIENCE):
-        """A session file: s_client waits for a ticket, s_server has nothing to say.  None if
-        there is no ticket within this time.  The client ends by itself, at the end of its input:
-        it may be writing the file again, for the next ticket."""
+        """A session file: s_client waits for a ticket, and s_server sends nothing. None if no
+        ticket came within this time. The client ends by itself, at the end of its input: it may
+        be rewriting the file for the next ticket."""
         path = self.path(name)
         with contextlib.suppress(FileNotFoundError):
             os.remove(path)
@@ -182,8 +183,8 @@ class SServer(Case):
             p.communicate()
 
     def deliveries(self, server, flight, times):
-        """How often it is delivered.  s_server has written that of one connection when the next one
-        is answered, and the last one here brings nothing."""
+        """How often it is delivered. s_server has written one connection's data when it answers the
+        next one; the last connection here carries none."""
         for _ in range(times):
             tls.send_flight(server.port, flight)
         self.session(server, "last")
@@ -207,7 +208,8 @@ class SServer(Case):
             begun = time.time()
             flight = tls.capture(self.dir, self.session(server, "first"), self.early)
             delivered = self.deliveries(server, flight, 4)
-            # OpenSSL takes no early data ten seconds old by the clock: a machine that stood still proves nothing
+            # OpenSSL rejects early data that is ten seconds old by the clock: after a stall of the
+            # machine this test proves nothing
             if 0 <= time.time() - begun < 8:
                 break
         self.assertEqual(delivered, 4, f"{time.time() - begun:.1f} s by the clock\n{server.text()}")
@@ -260,15 +262,15 @@ class SServer(Case):
                                PPRF_TICKETS_BACKEND="valkey://127.0.0.1:9")
         self.assertIn("not with PPRF_TICKETS_SUITE", server.text())
         self.assertIn("no tickets: ", server.text())
-        server = self.s_server("-early_data", PPRF_TICKETS_LIFETIME="604800",  # a fleet has shorter ones
+        server = self.s_server("-early_data", PPRF_TICKETS_LIFETIME="604800",  # too long for a fleet
                                PPRF_TICKETS_BACKEND="valkey://127.0.0.1:9")
         self.assertIn("no tickets: ", server.text())
         server = self.s_server("-early_data", PPRF_TICKETS_BACKENDS="valkey://user:word@127.0.0.1:9")
         self.assertIn("PPRF_TICKETS_BACKENDS: unknown variable", server.text())
         self.assertNotIn("word", server.text())
-        for version in ("-tls1_2", "-tls1_3"):  # of the last one
+        for version in ("-tls1_2", "-tls1_3"):  # of the last server
             path = self.session(server, "none", version, patience=3)
-            if path:  # TLS 1.2 has a session, but no ticket in it, and it is not resumed
+            if path:  # TLS 1.2 has a session without a ticket, which cannot be resumed
                 self.assertEqual(tls.session(path)[0], b"")
                 self.assertEqual(version, "-tls1_2")
 
@@ -287,7 +289,7 @@ class HAProxy(Case):
         return self.start([self.program, "-db", "-f", "haproxy.cfg", str(port)], **parts)
 
     def life(self, server, options=()):
-        """Full, early data, the same twice again, the renewed ticket."""
+        """Full, early data, the same ticket twice again, the renewed ticket."""
         first, renewed = self.path("first"), self.path("renewed")
         self.assertFalse(tls.s_client(server.port, None, first, None, options).reused)
         seen = []
@@ -301,7 +303,7 @@ class HAProxy(Case):
         server = self.haproxy()
         want = [("accepted", True), ("rejected", False), ("rejected", False), ("accepted", True)]
         self.assertEqual(self.life(server), want)
-        # by SNI: another SSL_CTX than the one that the connection began with
+        # SNI selects an SSL_CTX other than the connection's first
         self.assertEqual(self.life(server, ["-servername", "other"]), want)
 
     def test_a_ticket_is_good_only_where_its_clients_are_asked_the_same(self):
@@ -326,7 +328,8 @@ class HAProxy(Case):
                         self.assertEqual(at(to, "of_open", None, options), nothing, to)
                         self.assertEqual(at(to, "of_open", None, known + options), full, to)
                         self.assertEqual(at("open", "of_open"), resumed, "it is not used up")
-                        # one that came by a name is taken before it is seen that there is none now
+                        # a ticket issued under a name is redeemed before the missing name is
+                        # noticed
                         self.assertEqual(at("open", "of_other")[0], to == "required")
                         self.assertEqual(at(to, "of_other", None, options), resumed, to)
 

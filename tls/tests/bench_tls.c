@@ -3,25 +3,25 @@
  * Prints a table on standard output.
  *   -q         quick
  *   -h         handshakes only
- *   -w         handshakes only, and OpenSSL does not wipe what it frees
+ *   -w         handshakes only, without OpenSSL wiping what it frees
  *   -t         tickets a second only; -r: the same with real-time priority, so that other load does
- *              not disturb two processes that should run at once
- *   -l         only how long a lock is held at most
+ *              not keep two processes from running at once
+ *   -l         only the longest time that a lock is held
  *   -s         only the suites of the trees
  *   handshake  processor time of the server for a resumption with early data, client and server
  *              joined by memory: these tickets / OpenSSL's stateless ones / its session cache
- *   tickets    issued, opened and redeemed a second, without TLS, by one process and by two, which
- *              take turns; processor time, and how often one waited for another
- *   lock       the longest time that a lock is held, in processor time, while a key of depth 22 expires
- *              in an idle process, is given up, or is revoked
- *   suites     processor time to issue, open and redeem a ticket, its keys included, with trees of each
- *              suite, which take turns
+ *   tickets    issued, opened and redeemed per second, without TLS, by one process and by two, in
+ *              turns; processor time, and how often one waited for the other
+ *   lock       the longest time that a lock is held, in processor time, while a key of depth 22
+ *              expires in an idle process, is dropped, or is revoked
+ *   suites     processor time to issue, open and redeem a ticket, including its keys, with trees
+ *              of each suite, in turns
  *   state      bytes per outstanding ticket: a key with half of its tickets redeemed at random, and
  *              OpenSSL's session cache
- * The three kinds of tickets take turns, so that the load of the machine meets all alike; medians
- * of rounds, and their quartiles.  Handshakes are measured twice: in a row, 20 of a kind before the
- * next, as in a server that has one kind; and with another kind after each, so that every one finds
- * the processor's caches full of the others. */
+ * The three kinds of tickets take turns, so that load on the machine affects all of them equally;
+ * the results are medians of rounds, with quartiles.  Handshakes are measured twice: 20 of a kind
+ * in a row, as in a server with one kind of tickets; and alternating, so that each finds the caches
+ * filled by the other kinds. */
 #include <errno.h>
 #include <malloc.h>
 #include <openssl/rand.h>
@@ -78,9 +78,9 @@ enum { ROUNDS_MAX = 64 };
 
 static FILE *json;
 static int wiping = 1, real_time;
-static unsigned suite; /* of the trees: the default, except where suites are compared */
+static unsigned suite; /* of the trees; 0: the default */
 
-/* row: handshakes of a kind before the next. */
+/* row: number of handshakes of a kind before the next kind */
 static void handshakes(const char *name, unsigned row, unsigned rounds, unsigned each,
                        unsigned depth)
 {
@@ -152,7 +152,7 @@ static void churn(struct pool *p, unsigned n)
 
 struct rate {
   double per_second; /* by the wall clock */
-  double cpu;        /* microseconds of processor time a ticket */
+  double cpu;        /* microseconds of processor time per ticket */
   double waits;      /* voluntary context switches per thousand tickets */
 };
 
@@ -170,7 +170,7 @@ static pthread_barrier_t *start_line(unsigned processes)
   return line;
 }
 
-/* Processes that each issue, open and redeem n tickets, all at once. */
+/* Run processes at the same time, each of which issues, opens and redeems n tickets. */
 static struct rate rate(unsigned processes, unsigned n)
 {
   struct pool *p;
@@ -252,8 +252,8 @@ enum step { ISSUE, OPEN, REDEEM, ALL, STEPS };
 static const char *const step_name[] = {"issue", "open", "redeem", "all"};
 enum { SUITES = PPRF_AES_128, ROW = 1000 };
 
-/* Seconds for each step of n tickets, ROW of them issued before the first is opened, as in a server with as
- * many clients.  A ticket's keys are derived as in libssl's callback. */
+/* Seconds for each step of n tickets; ROW tickets are issued before the first is opened, as in a
+ * server with that many clients. A ticket's keys are derived as in libssl's callback. */
 static void time_steps(struct pool *p, unsigned n, double seconds[STEPS])
 {
   static uint8_t name[ROW][POOL_NAME_BYTES];
@@ -301,8 +301,8 @@ static void suites(unsigned rounds, unsigned n)
         ratio[i][step][round] = one[step] / seconds[PPRF_SHA3_256][step][round];
       }
     }
-  printf("\nns of CPU a ticket, keys derived, %u issued before the first is opened (depth 22, %u "
-         "rounds of %u;\nSHA3 by %s, AES by %s)\n",
+  printf("\nns of CPU per ticket, including its keys, %u issued before the first is opened "
+         "(depth 22, %u rounds of %u;\nSHA3 by %s, AES by %s)\n",
          ROW, rounds, n, pprf_prg_name(), pprf_aes_name());
   printf("  %-16s %-7s %8s %19s   %s\n", "suite", "", "ns", "quartiles", "this / sha3-256");
   fprintf(json, "  \"suites\": {\"rounds\": %u, \"each\": %u, \"sha3\": \"%s\", \"aes\": \"%s\"",
@@ -390,7 +390,7 @@ static void end_key(enum end end, double *longest, double *all)
   double start = now(CLOCK_THREAD_CPUTIME_ID);
   if (end == EXPIRE && pool_expire(p, 1000000) != PPRF_OK)
     die("expire");
-  for (unsigned i = 0; end == GIVE_UP && i < 2048; i++) /* two further keys in every shard */
+  for (unsigned i = 0; end == GIVE_UP && i < 2048; i++) /* two more keys in every shard */
     if ((i % 1024 == 0 && pool_rotate(p, 5000) != PPRF_OK) ||
         pool_issue(p, 5000, name, &origin, value) != PPRF_OK)
       die("issue");
@@ -428,7 +428,7 @@ static size_t heap(void)
   return m.uordblks + m.hblkhd;
 }
 
-/* Heap bytes per session in OpenSSL's cache, as it is after a TLS 1.3 handshake. */
+/* Heap bytes per session in OpenSSL's cache, in its state after a TLS 1.3 handshake. */
 static double cache_bytes(unsigned n)
 {
   SSL_CTX *server = loop_server(), *client = loop_client(TLS1_3_VERSION);
@@ -498,7 +498,7 @@ static void state(unsigned sessions, unsigned top)
   fprintf(json, "]}\n");
 }
 
-/* The suite of tickets that name none. */
+/* The suite that tickets get by default. */
 static unsigned default_suite(void)
 {
   struct pprf_tickets_options options = {.size = sizeof options, .depth = 4};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A client for test_tls.py that resumes with a session of its choice: five connections, of which the
-// second to the fourth offer the first one's ticket and the fifth the second one's.
+// A client for test_tls.py that chooses the session it resumes: five connections, of which the
+// second to the fourth offer the first one's ticket and the fifth offers the second one's.
 // Usage: client ADDRESS 1.2|1.3
 package main
 
@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// cache keeps the first session it is given, and offers `offer`.
+// cache keeps the first session it is given and returns `offer`.
 type cache struct{ kept, offer *tls.ClientSessionState }
 
 func (c *cache) Get(string) (*tls.ClientSessionState, bool) { return c.offer, c.offer != nil }

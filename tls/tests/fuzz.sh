@@ -1,16 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# TAP: a few thousand runs of tls' fuzzers from a seed, so that what they expect is true between long runs; then
-# each with a bug, which it has to find.  RUNS=... for more.
-# Environment: FUZZERS, a folder with fuzz_tickets, fuzz_wire and their planted_ forms; SEED repeats a run.
+# TAP: a few thousand runs of tls' fuzzers from a seed, so that their expectations stay true between
+# long runs; then each fuzzer with a planted bug, which it must find. RUNS=... for more.
+# Environment: FUZZERS, a folder with fuzz_tickets, fuzz_wire and their planted_ forms; SEED repeats
+# a run.
 set -u
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 seed=$((${SEED:-$(date +%s)} % 1000000000 + 1))
 runs=${RUNS:-3000} count=0 failed=0
 echo "# SEED=$((seed - 1)) repeats this run"
-# $1: its number of bytes at most; $2: the fuzzer
-# Each begins with an input that does what it is about: chance alone may need more runs than there are.
+# $1: maximum input size; $2: the fuzzer
+# Each starts with an input that reaches what it tests: by chance alone that might take more runs
+# than there are.
 fuzz() {
   mkdir "$dir/$2"
   case $2 in
@@ -30,21 +32,21 @@ result() { # STATUS NAME
 }
 echo 1..9
 fuzz 4096 fuzz_tickets
-result $? "hostile tickets, numbers and orders of calls do what the table says"
+result $? "hostile tickets, numbers and call orders behave as the table says"
 fuzz 2048 fuzz_wire
-result $? "a hostile server's replies are read as hiredis reads the whole, or refused"
+result $? "a hostile server's replies are read as hiredis reads them in one piece, or refused"
 ! fuzz 4096 planted_fuzz_tickets && grep -q "^fuzz_tickets: " "$dir/log"
-result $? "a key that is held longer than the table says is found"
+result $? "planted: a key held longer than the table says is found"
 ! fuzz 2048 planted_fuzz_wire_lost && grep -q "^fuzz_wire: " "$dir/log"
-result $? "a byte that is lost is found"
+result $? "planted: a lost byte is found"
 ! fuzz 2048 planted_fuzz_wire_long && grep -q "^fuzz_wire: a long array" "$dir/log"
-result $? "an array that is too long is found"
+result $? "planted: an array that is too long is found"
 ! fuzz 2048 planted_fuzz_wire_first && grep -q AddressSanitizer "$dir/log"
-result $? "a connection that the first of two addresses ends is found"
+result $? "planted: a connection lost at the first of two addresses is found"
 fuzz 512 fuzz_target
-result $? "URLs mean what the table says, and the same when they are written again"
+result $? "URLs mean what the table says, and the same after they are written again"
 ! fuzz 512 planted_fuzz_target_at && grep -q "^fuzz_target: " "$dir/log"
-result $? "a password that ends at its first @ is found, by the table"
+result $? "planted: a password that ends at its first @ is found by the table"
 ! fuzz 512 planted_fuzz_target_digit && grep -q "^fuzz_target: " "$dir/log"
-result $? "a digit of %XX that is lost is found, by writing the URL again"
+result $? "planted: a lost digit of %XX is found by writing the URL again"
 exit $failed

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* URLs of ticket servers: those of a table mean what it says; of any other bytes that are accepted, the URL that is
- * written from their meaning, with all that may be written as %XX, means the same. */
+/* URLs of ticket servers. Those in a table must mean what it says. Any other bytes that are
+ * accepted are written as a URL again, with everything possible as %XX; that URL must mean the
+ * same. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #include "../fleet/target.h"
 
 static const struct {
-  const char *url, *wrong; /* a word of the error, or NULL */
+  const char *url, *wrong; /* a word of the expected error, or NULL */
   struct target t;
 } table[] = {
   {"valkey://h", NULL, {.host = "h", .port = "6379", .name = "pprf", .timeout = 20, .budget = 25}},
@@ -106,7 +107,7 @@ static int same(const struct target *a, const struct target *b)
          a->tls == b->tls;
 }
 
-/* before, and the text as %XX, if there is one */
+/* Append `before` and then the text as %XX, if there is a text. */
 static char *put(char *at, const char *before, const char *text)
 {
   if (text == NULL)
@@ -141,7 +142,7 @@ static void write_again(char *at, const struct target *t)
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
   (void)argc, (void)argv;
-#ifndef NO_TABLE /* of a bug that has to be found without it */
+#ifndef NO_TABLE /* the planted bug must be found without it */
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     struct target t;
     const char *wrong = target_parse(&t, table[i].url);

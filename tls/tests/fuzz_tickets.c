@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libFuzzer: hostile tickets.  The input is a program over pprf_tickets.h: contents are sealed, tickets
- * are offered as they are, changed, cut, mixed or made up, redeemed by true and false numbers, keys are
- * rotated and revoked.  A table of what was sealed says what must happen:
+ * are offered as they are, changed, cut, mixed or made up, and redeemed by valid and invalid
+ * numbers, and keys are rotated and revoked. A table of the sealed tickets says what must happen:
  *   - a ticket opens, with its content, until it is redeemed or its key is gone;
- *   - anything else is refused as no ticket, and nothing is left in the outputs;
- *   - a number is redeemed once, and no number that was not issued. */
+ *   - anything else is refused as not a ticket, and the outputs are empty;
+ *   - each number that was issued can be redeemed once, and no other number. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,14 +21,14 @@ enum { TABLE = 16, CONTENT_MAX = 48, DEPTH = 14, HELD = 4 };
 
 static pprf_tickets *tickets;
 static struct entry {
-  uint8_t content[CONTENT_MAX], *bytes; /* exact: an overrun by one byte is seen */
+  uint8_t content[CONTENT_MAX], *bytes; /* exact size, so that any overrun is detected */
   size_t content_len, len;
   uint64_t number; /* 0: not opened yet */
-  unsigned key;    /* counted */
+  unsigned key;    /* counts keys */
   int used;
 } table[TABLE];
-static unsigned entries, keys; /* ever */
-static int rotated;            /* the next ticket is of a new key */
+static unsigned entries, keys; /* in total */
+static int rotated;            /* the next ticket comes from a new key */
 
 static void must(int good, const char *what)
 {
@@ -165,7 +165,7 @@ static void changed(struct input *in, const struct entry *e)
   free(copy);
 }
 
-/* The first bytes of one and the last of another; both may be the same ticket. */
+/* The first bytes of one ticket and the last of another; both may be the same ticket. */
 static void mixed(struct input *in, const struct entry *a, const struct entry *b)
 {
   size_t head = (next(in) * 2 + next(in) % 2) % (a->len + 1), tail = next(in) % (b->len + 1);
@@ -221,7 +221,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
       offer(e->bytes, e->len, e, e->len); /* its number */
       if (e->number != 0)
         redeem(e->number, op & 8);
-    } else if (op % 8 == 6) { /* a number near a true one: other keys, leaves out of range */
+    } else if (op % 8 == 6) { /* close to a valid number: another key, or no such leaf */
       if (e->number != 0) {
         uint64_t wrong = e->number ^ (UINT64_C(1) << (14 + which % 50));
         if (by_number(wrong) == NULL && (uint32_t)wrong >> 14 != 0)

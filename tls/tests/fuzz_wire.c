@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libFuzzer: a hostile server's replies.  The input's first byte says in what pieces the rest arrives.  What
- * wire_reply makes of the pieces is what hiredis makes of the whole, up to the first array that is longer than
- * any of ours. */
+/* libFuzzer: a hostile server's replies. The input's first byte says how the rest is split into
+ * pieces. wire_reply must read the pieces as hiredis reads the whole, up to the first array that
+ * is longer than any of ours. */
 #include <hiredis/hiredis.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -93,7 +93,7 @@ static void *refuse(void *listener)
   return NULL;
 }
 
-/* A name with two addresses, such as localhost, where nobody listens on the first. */
+/* A name with two addresses, such as localhost; nobody listens on the first. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
   static uint8_t chain[32];
@@ -160,7 +160,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
   if (more && seen == sent)
     must(wire_reply(&w, wire_now() + 60000) == NULL, "a reply more");
   while (more && wire_reply(&w, wire_now() + 60000) != NULL)
-    ; /* what hiredis was not shown */
+    ; /* nothing to compare: hiredis did not see the rest */
   wire_close(&w);
   (void)close(pair[1]);
   (void)close(halt[0]);

@@ -75,7 +75,7 @@ SSL *loop_join(SSL_CTX *client_ctx, SSL *server, SSL_SESSION *session)
   SSL_set_bio(server, b, b);
   SSL_set_connect_state(client);
   SSL_set_accept_state(server);
-  /* a copy: OpenSSL's clients use a TLS 1.3 session once, these tests reuse it */
+  /* a copy: OpenSSL's clients use a TLS 1.3 session only once, but these tests reuse it */
   SSL_SESSION *copy = session != NULL ? SSL_SESSION_dup(session) : NULL;
   if (session != NULL && (copy == NULL || SSL_set_session(client, copy) != 1))
     die("session");
@@ -90,7 +90,7 @@ static double cpu(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* One step of the server.  0: it failed. */
+/* One step of the server. Returns 0 if it failed. */
 static int serve(SSL *server, int *early_over, struct loop_result *r)
 {
   char buf[256];

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plants the bugs of tls/tests/planted.txt: the test that the line names has to fail.  TAP."""
+"""Plants the bugs of tls/tests/planted.txt; the test named in each line must fail. TAP."""
 import os
 import sys
 

@@ -8,15 +8,15 @@
 #include "pprf.h"
 #include "../../tools/tap.h"
 
-#define check tap_check /* several hundred times */
+#define check tap_check /* used several hundred times */
 
-static unsigned suite; /* of the tickets; 0: the default */
+static unsigned suite; /* suite of the tickets; 0: the default */
 
-/* Random choices, for tests that make any. */
-static const char *test_program; /* NULL: this one has none */
+/* Random choices. */
+static const char *test_program; /* NULL: this test makes no random choices */
 static uint64_t seed, state;
 
-/** The seed: from the program's argument, the environment, or new. */
+/** Set the seed: the program's argument, the environment's SEED, or a new one. */
 __attribute__((unused)) static void begin_random(const char *argument, const char *of)
 {
   test_program = of;
@@ -25,7 +25,7 @@ __attribute__((unused)) static void begin_random(const char *argument, const cha
   tap_note("seed %llu", (unsigned long long)seed);
 }
 
-/** A random number below n.  Not for keys. */
+/** A random number below n. Not for keys. */
 __attribute__((unused)) static uint64_t rnd(uint64_t n)
 {
   return tap_random(&state) % n;

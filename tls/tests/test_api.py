@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The headers of libpprf_tls, its manual page and its symbols say the same.  Emits TAP.
+"""Checks that the headers of libpprf_tls, its manual page and its symbols agree. Emits TAP.
 
-Usage: tls/tests/test_api.py [TEST...]"""
+  Usage: tls/tests/test_api.py [TEST...]"""
 import os
 import re
 import subprocess
@@ -24,7 +24,7 @@ def read(name):
 
 
 def header_functions(text):
-    """{name: (result type, [parameters], {results})} of a header."""
+    """{name: (result type, [parameters], {results})} of the functions in a header."""
     found = {}
     for comment, kind, name, parameters in re.findall(
             r"/\*\*((?:(?!\*/).)*)\*/\s*PPRF_API ([\w *]+?)\s*(\w+)\(([^)]*)\);", text, re.S):
@@ -41,7 +41,7 @@ def header_fields(text, struct):
 
 
 def page_functions(text):
-    """The same of the manual page, without results."""
+    """{name: (result type, [parameters])} of the functions in the manual page."""
     found = {}
     for kind, name, rest in re.findall(r"^\.Ft (.*)\n\.Fn (\w+)(.*)$", text, re.M):
         parameters = re.findall(r'"([^"]*)"', rest)
@@ -50,7 +50,7 @@ def page_functions(text):
 
 
 def page_sections(text):
-    """{name: its text} of the subsections."""
+    """{name: text} of the subsections."""
     parts = re.split(r"^\.S[sh] (.*)\n", text, flags=re.M)
     return dict(zip(parts[1::2], parts[2::2]))
 
@@ -102,7 +102,7 @@ class Documents(unittest.TestCase):
         self.assertEqual(exported, set(self.functions))
 
     def test_a_difference_is_seen(self):
-        """the test of the test"""
+        """a test of these tests"""
         less = self.headers.replace(" * @retval PPRF_ERR_RANGE", " * PPRF_ERR_RANGE")
         self.assertNotEqual(header_functions(less), self.functions)
         self.assertNotEqual(page_functions(self.page.replace('"int early"', '"unsigned early"')),

@@ -45,7 +45,7 @@ int __wrap_pprf_punct(pprf_key *key, uint64_t leaf)
   return punct_fails ? PPRF_ERR_CRYPTO : __real_pprf_punct(key, leaf);
 }
 
-/* attach.c's calls that search for the secrets OpenSSL keeps */
+/* attach.c's calls while it searches for the secrets that OpenSSL keeps */
 int __real_ticket_hmac(const EVP_MD *digest, const uint8_t *key, size_t key_bytes,
                        const uint8_t *text, size_t text_bytes, uint8_t out[EVP_MAX_MD_SIZE]);
 int __wrap_ticket_hmac(const EVP_MD *digest, const uint8_t *key, size_t key_bytes,
@@ -66,7 +66,7 @@ int __wrap_X509_digest(const X509 *cert, const EVP_MD *digest, unsigned char *ou
   return __real_X509_digest(cert, digest, out, bytes);
 }
 
-/* Settings until OpenSSL refuses one; -1: none is refused. */
+/* How many settings OpenSSL accepts until it refuses one; -1: it refuses none. */
 static int settings_until_refused = -1;
 
 static int refused(void)
@@ -377,7 +377,7 @@ static int has_leaves(void *keys)
   return leaves;
 }
 
-/* The connection's client, with a key share that the server takes, or one that it asks again for. */
+/* Connect a client whose key share the server accepts, or (again) must ask for again. */
 static void withhold(int again)
 {
   struct server s = new_server();
@@ -392,7 +392,7 @@ static void withhold(int again)
   SSL *ssl = SSL_new(s.ctx), *leaves_early = loop_join(client, ssl, NULL);
   for (unsigned i = 0; i < 2; i++) {
     (void)SSL_do_handshake(leaves_early);
-    (void)SSL_do_handshake(ssl); /* at last with a ServerHello */
+    (void)SSL_do_handshake(ssl); /* ends with a ServerHello */
   }
   SSL_free(leaves_early);
   check(stats_of(&s).not_issued == 4, "a client that leaves");
@@ -426,22 +426,22 @@ static void tls_1_2(void)
   check(stats_of(&s).issued == 1, "no successor was issued");
   expect(connect_to(client_1_2, s.ctx, NULL, same, 0, NULL, NULL), FULL, "all the client has");
   expect(connect_to(client_1_2, s.ctx, NULL, first, 0, &second, NULL), FULL, "the same ticket");
-  /* a ClientHello alone proves nothing: the ticket stays good */
+  /* a ClientHello alone proves nothing: the ticket stays valid */
   SSL *half = SSL_new(s.ctx);
   SSL *nobody = loop_join(client_1_2, half, second);
   (void)SSL_do_handshake(nobody);
   (void)SSL_do_handshake(half);
   check(SSL_session_reused(half) == 1, "the ticket was found good");
-  /* two at once: both resume, one of them punctures */
+  /* two at once: both resume, one of them punctures the ticket */
   expect(connect_to(client_1_2, s.ctx, NULL, second, 0, NULL, NULL), RESUMED, "the other");
   (void)SSL_do_handshake(nobody);
   check(SSL_do_handshake(half) == 1, "the one that lost the race goes on");
-  check(stats_of(&s).resumed == 2, "and is not counted");
+  check(stats_of(&s).resumed == 2, "and it is not counted");
   expect(connect_to(client_1_2, s.ctx, NULL, second, 0, NULL, NULL), FULL, "a third");
   SSL_free(nobody);
   SSL_free(half);
   SSL_SESSION_free(first);
-  /* no successor either if the program has removed the session ticket callback */
+  /* nor is there a successor if the program has removed the session ticket callback */
   (void)SSL_CTX_set_session_ticket_cb(s.ctx, NULL, NULL, NULL);
   expect(connect_to(client_1_2, s.ctx, NULL, NULL, 0, &first, NULL), FULL, "no ticket");
   uint64_t issued = stats_of(&s).issued;
@@ -495,7 +495,7 @@ static enum outcome connect_dtls(SSL_CTX *from, SSL_CTX *to, SSL_SESSION *offere
   for (unsigned turn = 0; turn < (hello_alone ? 2 : 40) && !(done[0] && done[1]); turn++) {
     struct pollfd to_read = {.fd = fd[turn % 2], .events = POLLIN};
     if (turn > 0 && !done[turn % 2])
-      (void)poll(&to_read, 1, 5000); /* arrives at once, unless the machine is busy */
+      (void)poll(&to_read, 1, 5000); /* arrives at once unless the machine is busy */
     done[turn % 2] = done[turn % 2] || SSL_do_handshake(ssl[turn % 2]) == 1;
   }
   enum outcome o = !hello_alone && !(done[0] && done[1]) ? FAILED
@@ -505,7 +505,7 @@ static enum outcome connect_dtls(SSL_CTX *from, SSL_CTX *to, SSL_SESSION *offere
     *renewed = SSL_get1_session(ssl[0]);
   for (unsigned i = 0; i < 2; i++) {
     SSL_set_shutdown(ssl[i], SSL_SENT_SHUTDOWN |
-                               SSL_RECEIVED_SHUTDOWN); /* else its session counts as bad */
+                               SSL_RECEIVED_SHUTDOWN); /* otherwise its session counts as bad */
     SSL_free(ssl[i]);
   }
   ERR_clear_error();
@@ -559,7 +559,7 @@ static void no_tls_1_2(void)
   end_test("without_tickets_in_tls_1_2_those_of_1_3_are_as_before");
 }
 
-/* ---- pre-shared keys of the program's own ---- */
+/* ---- the program's own pre-shared keys ---- */
 
 static const unsigned char psk_name[] = "external";
 
@@ -1102,7 +1102,7 @@ static void between(SSL_CTX *from, int early, enum rule rule, int swapped)
   SSL_free(ssl);
   check(stats_of(&s).resumed + stats_of(&s).early_accepted == 1, "%s: used up %d", rule_name[rule],
         (int)(stats_of(&s).resumed + stats_of(&s).early_accepted));
-  /* none is burned */
+  /* none was used up */
   expect(connect_named(from, a, of_name, early, NULL), good, SAY("the name's ticket"));
   expect(connect_to(from, b, NULL, of_b, early, NULL, NULL), good, SAY("b's ticket"));
   expect(connect_to(from, a, NULL, of_a, early, NULL, NULL), good, SAY("a's ticket"));
@@ -1129,7 +1129,8 @@ static void client_rules(void)
   end_test("a_ticket_is_good_only_where_clients_are_asked_what_they_were_asked_for_it");
 }
 
-/* There may be many, and any client that names the context makes a handshake digest them. */
+/* There may be many certificates, and any client that names the context makes every handshake
+ * digest them. */
 static void trusted_certificates(void)
 {
   SSL_CTX *from[] = {with_certificate(TLS1_3_VERSION), with_certificate(TLS1_2_VERSION)};
@@ -1240,7 +1241,7 @@ static void copied_hellos(void)
 {
   enum { CLIENTS = 300 };
   struct server s = new_server();
-  unsigned taken[2][2][2] = {{{0}}}; /* [TLS 1.2][the copy came first][of the copy] */
+  unsigned taken[2][2][2] = {{{0}}}; /* [TLS 1.2][the copy came first][taken from the copy] */
   for (unsigned i = 0; i < 4 * CLIENTS; i++) {
     unsigned old = i % 2, first = i / 2 % 2;
     SSL_SESSION *session;

@@ -22,7 +22,7 @@ PATIENCE = 60
 
 
 class Go(unittest.TestCase):
-    """tls/tests/tickets.go: WrapSession and UnwrapSession, which came with Go 1.21."""
+    """tls/tests/tickets.go uses WrapSession and UnwrapSession, which came with Go 1.21."""
 
     directory = None
 
@@ -57,7 +57,7 @@ class Go(unittest.TestCase):
         return r.stdout.splitlines()
 
     def test_go_server_with_these_tickets(self):
-        """the first ticket thrice, then the renewed one"""
+        """the first ticket three times, then the renewed one"""
         self.assertEqual(self.lines("tcp"), ["full", "resumed", "full", "full", "resumed",
                                              "accepted 0 rejected 0 resumed 2 refused 2"])
 
@@ -65,7 +65,7 @@ class Go(unittest.TestCase):
         self.assertEqual(self.lines("quic"), [
             "no ticket: full",
             "a copy with a wrong binder: failed: tls: invalid PSK binder",
-            "the ticket: early data",  # which the copy has not burned
+            "the ticket: early data",  # the copy has not used it up
             "the same ticket: full",
             "the renewed ticket: early data",
             "no ticket: full",
@@ -98,7 +98,8 @@ int main(void)
 
 
 class OtherLibcrypto(unittest.TestCase):
-    """A static library with a function of libcrypto's name in the program, as BoringSSL has many."""
+    """A program with a static library that defines a function of libcrypto's name, as BoringSSL
+    defines many."""
 
     def run_with(self, *flags):
         with tempfile.TemporaryDirectory() as d:
@@ -122,7 +123,7 @@ class OtherLibcrypto(unittest.TestCase):
 
 
 class WithoutLibssl(unittest.TestCase):
-    """The static library in a program that uses pprf_tickets.h alone."""
+    """The static library in a program that uses only pprf_tickets.h."""
 
     def link(self, text, *libraries):
         with tempfile.TemporaryDirectory() as d:
@@ -172,7 +173,7 @@ int main(void)
   client = loop_client(TLS1_3_VERSION);
   server = loop_server();
   (void)SSL_CTX_set_max_early_data(server, 1000);
-  if (!handshakes()) /* with OpenSSL's tickets: what the program itself calls is bound */
+  if (!handshakes()) /* with OpenSSL's tickets: binds what the program itself calls */
     return 1;
   server = loop_server();
   if (pprf_tickets_new(&t, NULL) || pprf_tickets_attach(server, t))
@@ -188,8 +189,9 @@ int main(void)
 
 
 class LazilyBound(unittest.TestCase):
-    """The static library in a program that binds lazily, as gcc links by default on Debian: a first call goes through
-    the dynamic linker, which saves the registers below the caller, and a secret that is left in them."""
+    """The static library in a program that binds lazily, the default of gcc on Debian: a first call
+    goes through the dynamic linker, which saves the registers below the caller, including a
+    secret left in one of them."""
 
     def test_functions_that_see_secrets_are_bound_before_there_are_any(self):
         with tempfile.TemporaryDirectory() as d:
@@ -204,7 +206,7 @@ class LazilyBound(unittest.TestCase):
         self.assertEqual(r.returncode, 0, r.stderr[-2000:])
         used = r.stderr.split("there are tickets\n")[1].split("they were used\n")[0]
         late = re.findall(rf"binding file {re.escape(program)} .*symbol `(\w+)'", used)
-        self.assertIn("SSL_get_state", late, "control: the program binds lazily, and the handshakes went through it")
+        self.assertIn("SSL_get_state", late, "control: the program binds lazily, and the handshakes bound functions")
         self.assertEqual([], [name for name in late if re.match(
             r"EVP_|OSSL_|CRYPTO_|OPENSSL_|mem|explicit_bzero|SSL_SESSION_(get|set1)_master_key", name)])
 

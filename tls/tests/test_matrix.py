@@ -1,14 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""What operators run, whole: a server that somebody else wrote, with the nginx module, the preload shim or both, one
-context or several, keys in this process or on a Redis server that answers at once or after 8 ms.  Emits TAP.
+"""Whole servers as operators run them: another project's server with the nginx module, the preload
+shim or both; one context or several; keys in this process or on a Redis server that answers at
+once or after 8 ms. Emits TAP.
 
-Usage: tls/tests/test_matrix.py [TEST...]     ALL=1: each cell; else a cell of each program, by SEED
+  Usage: tls/tests/test_matrix.py [TEST...]     ALL=1: every cell; otherwise one random cell per program (SEED)
 
-In each cell: a ticket is good once, and so is the one that comes of it; while its connections are open no process has
-what decrypts them in its memory; a reload brings no used ticket back; the server ends when it is told to.  With a
-second context by name: its early data are off, and stay off for tickets of the first.  With one that asks clients for
-certificates: tickets of the other are no good there."""
+In each cell: a ticket works once, and so does its successor; while its connections are open, no
+process's memory holds what decrypts them; a reload revives no used ticket; the server ends when
+told to. With a second context, chosen by name: its early data is off, and stays off for tickets of
+the first. With one that requires client certificates: the other's tickets do not work there."""
 import base64
 import os
 import pathlib
@@ -26,7 +27,7 @@ for folder in ("tls/tests", "tls/nginx", "valkey"):
     sys.path.insert(0, os.path.join(TOP, folder))
 import test_tls as tls  # noqa: E402
 import test_nginx as nginx  # noqa: E402
-import tap  # noqa: E402  (test_tls knows where)
+import tap  # noqa: E402  (test_tls adds its folder to the path)
 
 SHIM, PATIENCE = nginx.SHIM, tls.PATIENCE
 WAYS = {"module": {}, "shim": {"LD_PRELOAD": SHIM}, "module and shim": {"LD_PRELOAD": SHIM},
@@ -36,9 +37,10 @@ BACKENDS = ("pool", "fleet", "fleet at 8 ms")
 
 
 class Program(tls.Foreign):
-    """A server in a directory: `early` whether it takes early data, `shapes` what it can be configured for."""
+    """A server in a directory. `early`: whether it accepts early data; `shapes`: the configurations
+    it supports."""
     early, shapes, ways = True, SHAPES, ("shim",)
-    ticket_last = False  # it closes a connection before the ticket that comes after early data is sent
+    ticket_last = False  # it closes a connection before sending the ticket that follows early data
 
     def __init__(self, case, way, shape, url):
         self.case, self.way, self.shape, self.url = case, way, shape, url
@@ -62,7 +64,7 @@ class Program(tls.Foreign):
         self.until(self.answers, "answer")
 
     def pids(self):
-        """The process and what it has started, and these."""
+        """The process and all its descendants."""
         found = [self.process.pid]
         for pid in found:
             with open(f"/proc/{pid}/task/{pid}/children") as f:
@@ -70,7 +72,7 @@ class Program(tls.Foreign):
         return found
 
     def reload(self):
-        """Until other processes, or another context, serve."""
+        """Wait until other processes, or another context, serve."""
         before = set(self.pids())
         os.kill(self.process.pid, self.reloads)
         self.until(lambda: set(self.pids()) - before, "new process after a reload")
@@ -216,7 +218,7 @@ ServerName localhost
 
 
 class Own(Program):
-    """pprf-tls-server, which has the library in it: it keeps two processes and has no reload."""
+    """pprf-tls-server, which contains the library. It runs two processes and cannot reload."""
     ways, shapes, reloads, quits = ("shim",), ("one context",), None, signal.SIGTERM
     name = package = None
 
@@ -249,10 +251,11 @@ class Matrix(tls.Case):
         link = fleet.Link(server.port)
         self.addCleanup(link.close)
         link.delay = 0.004 if "8 ms" in name else 0
-        return f"valkey://127.0.0.1:{link.port}/matrix?timeout=1000&budget=100"  # tests do nothing but wait
+        return f"valkey://127.0.0.1:{link.port}/matrix?timeout=1000&budget=100"  # generous: tests only wait
 
     def of_another_name(self, path, name):
-        """The session with another name of the same length in it: else s_client refuses to send early data there."""
+        """The session with another name of the same length, since s_client sends early data only to
+        the session's name."""
         with open(path) as f:
             head, *body, tail = f.read().split("\n")[:-1]
         der = base64.b64decode("".join(body)).replace(b"localhost", name.encode())
@@ -261,7 +264,7 @@ class Matrix(tls.Case):
         return path + "-" + name
 
     def connect(self, sess_in=None, sess_out=None, early=True, name="localhost", known=()):
-        """Whether it is resumed, early data are accepted, a page comes."""
+        """(resumed, early data accepted, a page came)"""
         early = early and sess_in
         if sess_in and name != "localhost":
             sess_in = self.of_another_name(sess_in, name)
@@ -296,10 +299,10 @@ class Matrix(tls.Case):
         self.server.quit()
 
     def life(self, early, backend):
-        """The file of a used ticket, whose successor is used, too."""
+        """The file of a used ticket whose successor is used, too."""
         first, second = self.path("first"), self.path("second")
         full, resumed = (False, False, True), (True, early, True)
-        if backend != "pool":  # a process' first ticket may come before its leaves
+        if backend != "pool":  # a process may issue its first ticket before it has leaves
             self.server.until(lambda: all(self.connect(None, first)[2] and self.connect(first, None, False)[0]
                                           for _ in range(6)), "leaf")
         self.assertEqual(self.connect(None, first), full)
@@ -322,16 +325,16 @@ class Matrix(tls.Case):
         self.assertFalse(self.connect(first, None, early, "otherhost")[2], "with a ticket instead of a certificate")
         self.assertTrue(self.connect(None, other, False, "otherhost", known)[2])
         self.assertEqual(self.connect(other, None, early, "otherhost"), (True, early, True), "its own ticket")
-        self.assertEqual(self.connect(first, None, early)[0], True, "that of the first is not used up")
+        self.assertEqual(self.connect(first, None, early)[0], True, "the first context's ticket is not used up")
 
     def secrets(self, early, way):
         with open(self.early, "wb") as f:
             f.write(b"GET /early HTTP/1.1\r\nHost: localhost\r\n\r\n")
         found = self.found_while_open(self.server, self.server.pids, early)
-        if way == "module":  # freed memory is as it was (docs/nginx.md: partial)
+        if way == "module":  # freed memory is not wiped (docs/nginx.md: partial)
             found = {what: n for what, n in found.items() if "master" in what or "early" in what}
         self.assertEqual(found, {})
-        for client in self.held:  # a server that is told to end waits for them
+        for client in self.held:  # a server that ends waits for them
             client.kill()
 
 
@@ -367,7 +370,7 @@ def main():
         rng = random.Random(seed)
         chosen = [rng.choice([c for c in every if c[0] is program]) for program in PROGRAMS]
         print(f"# {len(chosen)} of {len(every)} cells: SEED={seed}; ALL=1: all")
-    print("# not possible: the module elsewhere than in nginx; the shim alone there, since nginx makes contexts of\n"
+    print("# not possible: the module outside nginx; only the shim in nginx, which makes contexts of\n"
           "# either end; early data in stunnel and Apache, which have none, or off by name in HAProxy; a second\n"
           "# context or a reload in pprf-tls-server")
     for cell in chosen:

@@ -5,10 +5,9 @@ gnutls-cli, Go's crypto/tls, and raw ClientHellos.  Emits TAP.
 
 Usage: tls/tests/test_tls.py [--server PROGRAM] [--seed N] [TEST...]
 
-Every server runs on loopback, on a port of its own, and is stopped at the end of its test.  What an
-attacker does is done to recorded bytes: a first flight is what a client sends before it has heard
-from the server (ClientHello, early data), captured by a listener that never answers.
-"""
+Every server runs on loopback, on its own port, and is stopped at the end of its test. Attacks use
+recorded bytes: a first flight is what a client sends before it hears from the server (ClientHello,
+early data), captured by a listener that never answers. """
 import argparse
 import contextlib
 import hmac
@@ -42,7 +41,7 @@ HANDSHAKE, ALERT, APPLICATION_DATA, CHANGE_CIPHER_SPEC = 22, 21, 23, 20
 
 
 class Server:
-    """build/pprf-tls-server with --stats; a line per connection in `log`."""
+    """build/pprf-tls-server with --stats; `log` has a line per connection."""
 
     def __init__(self, directory, *options):
         self.out = open(os.path.join(directory, f"log-{time.monotonic_ns()}"), "w+")
@@ -60,7 +59,7 @@ class Server:
             return f.read()
 
     def wait(self, pattern, count=1):
-        """Until the log holds `count` matches of the pattern: the last of them."""
+        """Wait until the log has `count` matches of the pattern; returns the last one."""
         end = time.monotonic() + PATIENCE
         while True:
             found = list(re.finditer(pattern, self.text(), re.M))
@@ -71,7 +70,7 @@ class Server:
             time.sleep(0.02)
 
     def connections(self, count):
-        """The lines of the first `count` connections, as soon as they are all there."""
+        """The lines of the first `count` connections, once all are there."""
         pattern = r"^(TLSv1\.\d, .*|failed: .*)\n"
         self.wait(pattern, count)
         return re.findall(pattern, self.text(), re.M)
@@ -93,7 +92,7 @@ class Server:
 
 
 class Foreign:
-    """Another's server: its `process`, what that writes to the file `log`, its `port`."""
+    """Another project's server: its `process`, the file `log` with its output, its `port`."""
 
     def text(self):
         with open(self.log, errors="replace") as f:
@@ -131,9 +130,9 @@ class Outcome:
 
 
 def s_client(port, sess_in=None, sess_out=None, early=None, options=(), until_ticket=False):
-    """One connection of openssl s_client.  The request goes as early data, and if that is not
-    accepted, after the handshake.  until_ticket: when a ticket comes after early data was accepted, the
-    client has all it waits for, and ends the connection."""
+    """One connection of openssl s_client. The request is sent as early data and, if that is not
+    accepted, after the handshake. until_ticket: end the connection when a ticket arrives after
+    accepted early data."""
     command = ["openssl", "s_client", "-connect", f"127.0.0.1:{port}", "-ign_eof", *options]
     command = (["stdbuf", "-oL"] if until_ticket else []) + command
     command += ["-sess_in", sess_in] if sess_in else []
@@ -149,7 +148,7 @@ def s_client(port, sess_in=None, sess_out=None, early=None, options=(), until_ti
             text += line
             if line.startswith(b"Early data was") and not line.startswith(b"Early data was accep"):
                 break
-            if line.startswith(b"SSL-Session:"):  # TLS 1.2 says nothing of early data
+            if line.startswith(b"SSL-Session:"):  # TLS 1.2 reports nothing about early data
                 break
         else:
             p.wait()
@@ -160,7 +159,7 @@ def s_client(port, sess_in=None, sess_out=None, early=None, options=(), until_ti
                 p.stdin.flush()
         except BrokenPipeError:
             pass
-        waited_for = (b"New Session Ticket arrived", b"<p>served")  # -sess_out was written before
+        waited_for = (b"New Session Ticket arrived", b"<p>served")  # -sess_out has been written by then
         while not (until_ticket and all(part in text for part in waited_for)) and (line := p.stdout.readline()):
             text += line
         return Outcome(text.decode(errors="replace"))
@@ -168,7 +167,7 @@ def s_client(port, sess_in=None, sess_out=None, early=None, options=(), until_ti
         watchdog.cancel()
         p.kill()
         p.wait()
-        with contextlib.suppress(BrokenPipeError):  # what could not be written is still there
+        with contextlib.suppress(BrokenPipeError):  # unwritten data makes close fail
             p.stdin.close()
         p.stdout.close()
 
@@ -185,7 +184,8 @@ def records(data):
 
 
 def capture(directory, sess_in, early, options=()):
-    """The first flight of s_client with this session, with early data unless that is None: nobody answers it."""
+    """The first flight of s_client with this session, with early data unless `early` is None;
+    nobody answers it."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(PATIENCE)
         p = subprocess.Popen(
@@ -209,7 +209,7 @@ def capture(directory, sess_in, early, options=()):
 
 
 def send_flight(port, data, then=None):
-    """Send bytes and end: the type of the server's first record, or None."""
+    """Send bytes, then end; returns the type of the server's first record, or None."""
     with socket.create_connection(("127.0.0.1", port), PATIENCE) as conn:
         conn.sendall(data)
         if then:
@@ -233,7 +233,7 @@ def send_flight(port, data, then=None):
 
 
 def der(data):
-    """The elements of a DER sequence's content: (tag, content)."""
+    """The elements in the content of a DER sequence: (tag, content)."""
     at = 0
     while at < len(data):
         tag, size, at = data[at], data[at + 1], at + 2
@@ -245,7 +245,7 @@ def der(data):
 
 
 def session(path):
-    """The ticket and the pre-shared key of a session file of openssl."""
+    """The ticket and the pre-shared key in a session file of openssl."""
     with open(path) as f:
         raw = ssl.PEM_cert_to_DER_cert(f.read().replace("SSL SESSION PARAMETERS", "CERTIFICATE"))
     (_, body), = der(raw)
@@ -256,8 +256,8 @@ def session(path):
 
 
 def client_hello(identities, rng, binder=32, cipher=0x1302, share=True):
-    """A TLS 1.3 ClientHello that offers these PSK identities, with binders of random bytes; without a share the
-    server asks for another one."""
+    """A TLS 1.3 ClientHello that offers these PSK identities with random binders. Without a share
+    the server asks for another one."""
     def vector(width, data):
         return len(data).to_bytes(width, "big") + data
 
@@ -280,7 +280,8 @@ def client_hello(identities, rng, binder=32, cipher=0x1302, share=True):
 
 
 def memory(pid, modes=("rw-s", "rw-p")):
-    """The process's memory of these modes, in blocks that overlap by 64 bytes."""
+    """The process's memory in mappings with these permissions, in blocks that overlap by 64
+    bytes."""
     with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as mem:
         for line in maps:
             at, end, mode = re.match(r"([0-9a-f]+)-([0-9a-f]+) (\S+)", line).groups()
@@ -305,14 +306,14 @@ def in_memory(pid, secret):
 
 
 def gives(pid, psk):
-    """How many places in the process's memory hold a secret that gives this ticket's (RFC 8446,
-    4.6.1: the connection's resumption master secret), for OpenSSL's first two nonces."""
+    """How many places in the process's memory hold a secret from which this ticket's can be derived
+    (RFC 8446, 4.6.1: the connection's resumption master secret), for OpenSSL's first two nonces."""
     digest, size = ("sha384", 48) if len(psk) == 48 else ("sha256", 32)
     info = [struct.pack(">H", size) + b"\x10tls13 resumption\x08" + struct.pack(">Q", n) + b"\1"
               for n in range(2)]
     found = 0
     for block in memory(pid, ("rw-p",)):
-        # secrets look random: six zeros in a row are in one of 2^42
+        # secrets look random: only one in 2^42 has six consecutive zeros
         for match in re.finditer(rb"(?:[^\0]+\0{0,5})+", block):
             for at in range(max(0, (match.start() & ~3) - 4), match.end() - size + 8, 4):
                 key = block[at:at + size]
@@ -348,7 +349,8 @@ class Case(unittest.TestCase):
         return capture(self.dir, self.ticket(server, name), self.early)
 
     def held_open(self, server, name, options=(), tickets=2):
-        """A connection of s_client that says nothing after its handshake; its session file."""
+        """A connection of s_client that stays silent after its handshake; returns its session
+        file."""
         path = self.path(name)
         p = subprocess.Popen(["stdbuf", "-oL", "openssl", "s_client", "-connect",
                               f"127.0.0.1:{server.port}", "-sess_out", path, *options],
@@ -357,15 +359,16 @@ class Case(unittest.TestCase):
         self.held.append(p)
         self.addCleanup(p.communicate)
         self.addCleanup(p.kill)
-        for line in p.stdout:  # the file is that of the last ticket
+        for line in p.stdout:  # the file has the last ticket
             tickets -= b"New Session Ticket arrived" in line
             if tickets == 0:
                 return path
         self.fail("not all tickets came")
 
     def found_while_open(self, server, pids, early=True):
-        """What a thief of the processes' memory finds of a used ticket while the connection that issued it and the
-        one that it resumed are open: {what: how often}, without what is found nowhere."""
+        """What an attacker who reads the processes' memory finds of a used ticket while the
+        connection that issued it and the one that it resumed are open: {secret: count}, only
+        those found."""
         keys = self.path("keys")
         issuer = self.held_open(server, "issuer")
         psk = session(issuer)[1]
@@ -380,9 +383,9 @@ class Case(unittest.TestCase):
             secrets["the early data's secret"] = bytes.fromhex(line.group(1))
         end, pids = time.monotonic() + 5, pids()
         while sum(in_memory(p, new) for p in pids) and time.monotonic() < end:
-            time.sleep(0.02)  # it was sent a little before it is wiped
+            time.sleep(0.02)  # the ticket is sent slightly before the secret is wiped
         for pid in pids:
-            os.kill(pid, signal.SIGSTOP)  # else they end idle connections after ten seconds
+            os.kill(pid, signal.SIGSTOP)  # otherwise they end idle connections after ten seconds
         try:
             found = {what: sum(in_memory(p, secret) for p in pids) for what, secret in secrets.items()}
             found["the issuer's resumption master secret"] = sum(gives(p, psk) for p in pids)
@@ -418,7 +421,7 @@ class SClient(Case):
             "TLSv1.3, 0-RTT rejected, request", "TLSv1.3, 0-RTT rejected, request",
             "TLSv1.3, 0-RTT accepted, request in early data"])
         stats = server.stats()
-        # two tickets at a full handshake, one at a resumption
+        # two tickets per full handshake, one per resumption
         want = {"issued": 8, "early": 2, "resumed": 0, "refused": 2, "foreign": 0, "outstanding": 6,
                 "early rejected": 0, "expired": 0, "dropped": 0, "kept": 0}
         self.assertEqual({k: stats[k] for k in want}, want)
@@ -461,7 +464,7 @@ class SClient(Case):
         seen = s_client(server.port, first, self.path("renewed"), None, old)
         self.expect(seen, "resumed")
         self.assertTrue(seen.reused)
-        # no successor: it would hold the same secret
+        # no successor, which would hold the same secret
         self.assertFalse(os.path.exists(self.path("renewed")))
         seen = s_client(server.port, first, None, None, old)
         self.expect(seen, "full")
@@ -486,7 +489,7 @@ class SClient(Case):
             path = self.ticket(server, "first")
             flight = capture(self.dir, path, self.early)
             if session(path)[0] in flight:
-                break  # else a busy machine took so long that s_client did not offer the ticket any more
+                break  # otherwise the machine was so slow that s_client no longer offered the ticket
         time.sleep(lifetime + 1.2)
         self.assertEqual(send_flight(server.port, flight), HANDSHAKE)
         self.ticket(server, "other")
@@ -527,14 +530,14 @@ class SClient(Case):
                             pass
             connections += n
             server.connections(connections)
-        full(50)  # 102 tickets: the seventh tree of eight
+        full(50)  # 102 tickets: in the seventh of eight trees
         self.assertEqual((server.stats()["issued"], server.stats()["dropped"]), (102, 0))
         early = capture(self.dir, first, self.early)
         self.expect(s_client(server.port, first, None, self.early), "0-RTT accepted")
         connections += 1
         last = self.ticket(server, "last")  # in the seventh tree
         connections += 1
-        full(20)  # 145 tickets: the tenth; two were given up
+        full(20)  # 145 tickets: in the tenth tree; two were dropped
         stats = server.stats()
         self.assertEqual((stats["issued"], stats["dropped"]), (145, 2))
         send_flight(server.port, early)
@@ -544,10 +547,11 @@ class SClient(Case):
 
 
 class Suites(Case):
-    """A server's trees in each suite."""
+    """A server's trees use the requested suite."""
 
     def life(self, server, number):
-        """Two workers: full handshake, early data, its replays, early data with the renewed ticket."""
+        """Two workers: full handshake, early data, replays of it, early data with the renewed
+        ticket."""
         first = self.ticket(server, "first")
         flight = capture(self.dir, first, self.early)
         self.expect(s_client(server.port, first, self.path("renewed"), self.early), "0-RTT accepted")
@@ -567,7 +571,7 @@ class Suites(Case):
             has = re.search(r"^(flags|Features)\s*:.*\baes\b", f.read(), re.M)
         self.life(self.serve(), 3 if has and os.uname().machine == "x86_64" else 2)
         for version in ("aes-bitsliced", "aes-evp"):
-            os.environ["PPRF_AES"] = version  # as on a processor without
+            os.environ["PPRF_AES"] = version  # as on a processor without AES instructions
             try:
                 self.life(self.serve("--workers", 2), 2)
             finally:
@@ -585,10 +589,10 @@ class Suites(Case):
 
 
 class Attacks(Case):
-    """Recorded, copied and made-up bytes."""
+    """Recorded, copied and forged bytes."""
 
     def replays(self, *options):
-        """A client talks through a proxy, which then sends the first flight thrice more."""
+        """A client talks through a proxy, which then sends the first flight three more times."""
         server = self.serve(*options)
         first = self.ticket(server, "first")
         recorded, done = [], threading.Event()
@@ -633,7 +637,7 @@ class Attacks(Case):
         self.assertEqual(self.replays(), 1)
 
     def test_a_copy_sent_first_has_the_request_happen_twice(self):
-        """RFC 8446, section 8: single use stops replays, not the client's own second try."""
+        """RFC 8446, section 8: single use stops replays, but not the client's own retry."""
         server = self.serve()
         first = self.ticket(server, "first")
         send_flight(server.port, capture(self.dir, first, self.early))
@@ -672,7 +676,7 @@ class Attacks(Case):
         after = server.stats()
         for what in ("seeds", "outstanding", "early", "resumed", "expired", "refused"):
             self.assertEqual(after[what], before[what], what)
-        self.assertEqual(after["foreign"], 16)  # no more of one client's are looked at
+        self.assertEqual(after["foreign"], 16)  # the server examines no more of one client's tickets
         send_flight(server.port, flight)
         self.assertEqual(self.early_deliveries(server, 3), 1)
 
@@ -682,10 +686,10 @@ class Attacks(Case):
         tickets = [session(path)[0] for path in paths]
         server.connections(6)
         before = server.stats()
-        # cut short so that 900 fit: the names are good, the tickets are not
+        # truncated so that 900 fit: the names are good, the tickets are not
         hello = client_hello([tickets[i % 6][:32] for i in range(900)], self.rng)
         self.assertEqual(send_flight(server.port, hello), HANDSHAKE)
-        # whole tickets, as many as fit, with binders by one who does not know their secrets
+        # as many whole tickets as fit, with binders made without their secrets
         hello = client_hello([tickets[i % 6] for i in range(60000 // (len(tickets[0]) + 55))],
                              self.rng, 48)
         self.assertEqual(send_flight(server.port, hello), ALERT)
@@ -693,7 +697,7 @@ class Attacks(Case):
         after = server.stats()
         for what in ("seeds", "outstanding", "early", "resumed", "expired"):
             self.assertEqual(after[what], before[what], what)
-        for path in paths:  # OpenSSL takes no early data that are ten seconds old
+        for path in paths:  # OpenSSL accepts no early data that is ten seconds old
             send_flight(server.port, capture(self.dir, path, self.early))
         self.assertEqual(self.early_deliveries(server, 14), 6)
 
@@ -743,7 +747,7 @@ class Attacks(Case):
             start = threading.Barrier(2)
 
             def racer():
-                # all but the last byte first: both workers wait for it
+                # all but the last byte first: both workers wait for that
                 with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as conn:
                     conn.sendall(flight[:-1])
                     start.wait(PATIENCE)
@@ -773,7 +777,7 @@ class Attacks(Case):
         server.connections(4)
         victim = server.pids()[1]
         os.kill(victim, signal.SIGKILL)
-        while victim in server.pids():  # else it may still take the next connection with it
+        while victim in server.pids():  # otherwise it may still accept the next connection
             time.sleep(0.02)
         for path in paths[1:]:
             flights.append(capture(self.dir, path, self.early))
@@ -798,8 +802,8 @@ class Attacks(Case):
     def test_a_worker_that_cannot_be_started_ends_the_server(self):
         home, options = tempfile.mkdtemp(prefix="pprf-tls-"), {}
         self.addCleanup(shutil.rmtree, home)
-        program = shutil.copy(SERVER, home)  # the build directory may be out of another user's reach
-        if os.geteuid() == 0:  # root has as many processes as it likes
+        program = shutil.copy(SERVER, home)  # another user may have no access to the build directory
+        if os.geteuid() == 0:  # root has no process limit
             os.chmod(home, 0o755)
             os.chown(home, NOBODY, NOBODY)
             options = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
@@ -823,12 +827,12 @@ class Secrets(Case):
             conn.sendall(flight)
             self.assertEqual(conn.recv(1)[0], HANDSHAKE)
             for pid in server.pids():
-                os.kill(pid, signal.SIGSTOP)  # else they may end an idle connection meanwhile
+                os.kill(pid, signal.SIGSTOP)  # otherwise they may end an idle connection meanwhile
             held = sum(in_memory(pid, psk) for pid in server.pids())
             for pid in server.pids():
                 os.kill(pid, signal.SIGCONT)
         self.assertEqual(self.early_deliveries(server, 2), 1)
-        self.assertGreater(held, 0, "control: in the middle of the handshake the secret is there")
+        self.assertGreater(held, 0, "control: the secret is there in the middle of the handshake")
         seen = s_client(server.port, self.ticket(server, "other"), None, self.early)
         self.expect(seen, "0-RTT accepted")
         server.connections(4)
@@ -892,7 +896,7 @@ class Options(Case):
                 self.assertNotIn("listening", r.stdout)
 
     def test_more_servers_than_there_is_room_for_are_refused(self):
-        for count in (8, 9, 40):  # of URLs that are none, which is said later
+        for count in (8, 9, 40):  # these URLs are invalid, which is reported later
             r = subprocess.run([SERVER, "-p", "0", *["--backend=http://h"] * count], cwd=self.dir,
                                capture_output=True, text=True, timeout=PATIENCE)
             self.assertEqual((r.returncode, "--backend: more than 8" in r.stderr), (1, count > 8), r.stderr)
@@ -954,10 +958,11 @@ class Documents(Case):
 
 class OtherClients(Case):
     def gnutls(self, port, request, *options):
-        """What gnutls-cli prints and logs of two connections, the second with the first one's ticket."""
+        """Output and log of gnutls-cli for two connections, the second with the first one's
+        ticket."""
         if not shutil.which("gnutls-cli"):
             self.skipTest("gnutls-cli is not installed (package gnutls-bin)")
-        # its standard input stays open: at the end of it gnutls-cli would not wait for the answer
+        # its standard input stays open: otherwise gnutls-cli would not wait for the answer
         with subprocess.Popen(["gnutls-cli", "--insecure", "--logfile", self.path("log"), "-p", str(port),
                                "127.0.0.1", "--resume", "--waitresumption", *options],
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -968,7 +973,7 @@ class OtherClients(Case):
                 p.stdin.write(request)
                 p.stdin.flush()
             except BrokenPipeError:
-                pass  # what it printed says why
+                pass  # its output says why
             text = p.stdout.read()
             watchdog.cancel()
         with open(self.path("log"), "rb") as log:
@@ -985,8 +990,8 @@ class OtherClients(Case):
         server = self.serve()
         text = self.gnutls(server.port, b"", "--earlydata", self.early)
         if b"error sending early data" in text:
-            # gnutls-cli gives the library early data before it gives it the ticket that allows them,
-            # and GnuTLS 3.8 refuses: nothing is sent.  With a server that is not ours it is the same.
+            # gnutls-cli passes early data to the library before the ticket that allows it, and
+            # GnuTLS 3.8 refuses to send it. The same happens with other servers.
             key, cert = self.path("key.pem"), self.path("cert.pem")
             subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
                             "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=localhost", "-keyout",
@@ -1001,7 +1006,7 @@ class OtherClients(Case):
                 control = self.gnutls(port, b"", "--earlydata", self.early)
                 other.kill()
             self.assertIn(b"error sending early data", control)
-            self.skipTest("this gnutls-cli cannot send early data, to openssl s_server neither")
+            self.skipTest("this gnutls-cli cannot send early data, not even to openssl s_server")
         self.assertEqual(server.connections(2)[1],
                          "TLSv1.3, 0-RTT accepted, request in early data", text)
         self.assertIn(b"<p>served", text)
@@ -1020,7 +1025,7 @@ class OtherClients(Case):
         for version, last in (("1.3", "resumed"), ("1.2", "full")):
             r = subprocess.run([program, f"127.0.0.1:{server.port}", version], capture_output=True,
                                text=True, timeout=PATIENCE)
-            # the same ticket thrice, then the renewed one, which TLS 1.2 has not
+            # the same ticket three times, then the renewed one, which TLS 1.2 does not have
             self.assertEqual(r.stdout.split(), ["full", "resumed", "full", "full", last], r.stderr)
         server.connections(10)
         self.assertEqual((server.stats()["resumed"], server.stats()["refused"]), (3, 4))

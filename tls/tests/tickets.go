@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Go's crypto/tls as a server with these tickets, for test_tls.py: the functions of pprf_tickets.h
-// behind WrapSession and UnwrapSession.  Prints a line for each connection.
-// Usage: tickets tcp|quic
+// Go's crypto/tls as a server with these tickets, for test_libraries.py: the functions of
+// pprf_tickets.h behind WrapSession and UnwrapSession. Prints a line for each connection.
+// / Usage: tickets tcp|quic
 package main
 
 /*
@@ -46,7 +46,7 @@ func seal(content []byte) ([]byte, error) {
 	return out[:n], nil
 }
 
-// The content and the ticket's number; 0: not a good ticket.
+// The content and the ticket's number; number 0: not a valid ticket.
 func open(ticket []byte) ([]byte, C.uint64_t) {
 	if len(ticket) == 0 {
 		return nil, 0
@@ -63,7 +63,7 @@ func redeem(number C.uint64_t, early C.int) bool {
 	return C.pprf_tickets_redeem(tickets, number, early) == C.PPRF_OK
 }
 
-// A configuration for one connection; *number becomes the ticket that it resumes with.
+// A configuration for one connection; *number is set to the ticket that it resumes.
 func config(base *tls.Config, number *C.uint64_t) *tls.Config {
 	c := base.Clone()
 	c.WrapSession = func(_ tls.ConnectionState, s *tls.SessionState) ([]byte, error) {
@@ -94,7 +94,7 @@ func certificate() tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// A client's cache that keeps the last session it is given and offers `offer`.
+// A client's cache that keeps the last session it is given and returns `offer`.
 type cache struct{ kept, offer *tls.ClientSessionState }
 
 func (c *cache) Get(string) (*tls.ClientSessionState, bool) { return c.offer, c.offer != nil }
@@ -105,7 +105,7 @@ func clientConfig(c *cache) *tls.Config {
 		ClientSessionCache: c, NextProtos: []string{"test"}}
 }
 
-// ---- TCP: redeemed when the handshake is done
+// ---- TCP: redeem the ticket when the handshake is done
 
 func serveTCP(listener net.Listener, base *tls.Config) {
 	for {
@@ -154,7 +154,7 @@ func tcp(base *tls.Config) {
 	dial(address, renewed)
 }
 
-// ---- QUIC: redeemed when the keys of early data come out, which is after the binder
+// ---- QUIC: redeem the ticket when the keys of early data are available, after the binder check
 
 type outcome struct {
 	early, closed bool
@@ -162,10 +162,10 @@ type outcome struct {
 	session       *tls.ClientSessionState
 }
 
-// Changes the last byte of the next ClientHello, a binder's.
+// Change the last byte of the next ClientHello, which belongs to a binder.
 var spoil bool
 
-// A client and a server joined; before, if not nil, is called before a ticket is redeemed.
+// Join a client and a server; before, if not nil, is called before a ticket is redeemed.
 func quic(base *tls.Config, offer *tls.ClientSessionState, before func()) (o outcome) {
 	var number C.uint64_t
 	c := &cache{offer: offer}
@@ -198,7 +198,7 @@ func quic(base *tls.Config, offer *tls.ClientSessionState, before func()) (o out
 				if before != nil {
 					before()
 				}
-				if !redeem(number, 1) { // a replay: its early data is not read
+				if !redeem(number, 1) { // a replay: do not read its early data
 					o.closed = true
 					return
 				}

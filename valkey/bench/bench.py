@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a ticket costs in the module, beside a key a ticket in the same server: time by connections and
-pipelining, latency, memory.  Prints a table; ratios are within this run."""
+"""The cost of a ticket in the module, compared with one key per ticket in the same server:
+throughput by number of connections and pipelining, latency, memory. Prints tables; ratios are
+within one run."""
 import os
 import statistics
 import subprocess
@@ -20,12 +21,12 @@ def server_bytes(c):
 
 
 def bytes_a_ticket(c):
-    """(a leaf of a tree of which all are issued and a random half is redeemed, at worst; a key)"""
+    """(bytes per redeemable ticket, worst case: every other leaf redeemed; bytes per key)"""
     tree = c.create("memory", 16, "LEASE", 600000)
     for _ in range(16):
         c.issue("memory", tree, 4096)
     peak = c.info("memory")["memory_bytes"]
-    for leaf in range(0, 1 << 16, 2):  # every other leaf: the worst
+    for leaf in range(0, 1 << 16, 2):  # every other leaf: the worst case
         c("PPRF.PUNCT", "memory", tree, leaf)
     worst = c.info("memory")["memory_bytes"]
     before = server_bytes(c)
@@ -37,20 +38,20 @@ def bytes_a_ticket(c):
 
 
 def show_latency(out):
-    """Ratios to what is wanted, by round trip."""
+    """Print throughput by round trip, and its ratio to what is wanted."""
     found = {}
     for line in out.splitlines():
         if not line.startswith("#"):
             kind, ms, *numbers = line.split()
             found.setdefault(float(ms), {})[kind] = [float(n) for n in numbers]
-    print(f"{THREADS} threads, budget {BUDGET:.0%}; connections a second, client and server in one thread")
+    print(f"{THREADS} threads, budget {BUDGET:.0%}; connections a second, client and server in the same thread")
     for ms, by in found.items():
         everything, resumed, _ = by["offering"]
         most = min(everything, BUDGET * THREADS / ms * 1000) if ms else everything
-        print(f"round trip {ms:g} ms: without tickets {by['no-tickets'][0]:.0f}; all offer tickets "
+        print(f"round trip {ms:g} ms: without tickets {by['no-tickets'][0]:.0f}; every client offers a ticket "
               f"{everything:.0f} ({everything / by['no-tickets'][0]:.2f}), resumed {resumed:.0f} "
-              f"({resumed / most:.2f} of what the budget allows); nobody offers {by['full'][0]:.0f}, and beside "
-              f"{by['full-and-flood'][2]:.0f} copies a second of one used ClientHello "
+              f"({resumed / most:.2f} of what the budget allows); no client offers one {by['full'][0]:.0f}; "
+              f"during a flood of {by['full-and-flood'][2]:.0f} copies a second of a used ClientHello "
               f"{by['full-and-flood'][0]:.0f} ({by['full-and-flood'][0] / by['full'][0]:.2f}; without tickets "
               f"{by['no-tickets-and-flood'][0] / by['no-tickets'][0]:.2f})")
 
@@ -62,7 +63,7 @@ def main():
         c = server.client()
         print("measuring memory", flush=True)
         leaf, key = bytes_a_ticket(c)
-        print(f"bytes a ticket that can be redeemed, at worst: {leaf:.1f}; a key a ticket: {key:.1f} "
+        print(f"bytes per redeemable ticket, worst case: {leaf:.1f}; with one key per ticket: {key:.1f} "
               f"({key / leaf:.1f} times)", flush=True)
         tree = c.create("k", DEPTH)
         print("measuring time", flush=True)
@@ -86,8 +87,8 @@ def main():
         elif kind == "latency":
             rows.append(f"{rest[0]:>14}: median {rest[1]} us, 99 % within {rest[2]} us")
         else:
-            rows.append(f"ISSUE, 4096 at a time: {float(rest[0]):.0f} ns a leaf")
-    print("microseconds a ticket, median of 3 [least, greatest]; CLAIM+COMMIT is two commands")
+            rows.append(f"ISSUE, 4096 at a time: {float(rest[0]):.0f} ns per leaf")
+    print("microseconds per ticket, median of 3 [least, greatest]; CLAIM+COMMIT is two commands")
     for (connections, flight), by in times.items():
         cells = [f"{name} {statistics.median(v) / 1e3:.1f} [{min(v) / 1e3:.1f}, {max(v) / 1e3:.1f}]"
                  for name, v in by.items()]
@@ -95,7 +96,7 @@ def main():
         print(f"{connections:>3} connections, {flight:>2} in flight: " + "; ".join(cells) +
               f"; CLAIM+COMMIT / GETDEL {ratio:.2f}")
     print("\n".join(rows))
-    print("a whole handshake, client and server, with tickets of this machine, of a server by its Unix socket, and "
+    print("a whole handshake, client and server, with tickets of this process, of a server by its Unix socket, and "
           "by TCP")
     for line in handshakes.splitlines():
         what, whose, n, median, most, ratio, more = line.split()
