@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Other processors: the library, the program and the tickets compiled by Debian's cross compiler for
-# one architecture, and the tests run by qemu-user; those of i386 by the processor itself where it and
-# the kernel can (qemu-i386 hangs when a process that shares memory forks).  TAP, one line a suite.
+# one architecture. qemu-user runs the tests; those of i386 run on the processor itself if it and
+# the kernel can (qemu-i386 hangs when a process that shares memory forks). TAP, one line per suite.
 # Usage: arch.sh ARCH   ARCH: i386 (32 bits), arm64, s390x (big-endian)
-# libssl, libjansson and libhiredis of that architecture come from the archive into build/arch/ARCH/root, by apt
-# with a state of its own: the machine's own packages stay as they are.
+# libssl, libjansson and libhiredis of that architecture are unpacked from the archive into
+# build/arch/ARCH/root. apt has its own state there, so the machine's packages stay as they are.
 set -eu
 arch=$1
 case $arch in
@@ -31,11 +31,11 @@ if [ ! -f "$root/done" ]; then
     -o Dir::State::lists="$state/lists" -o Dir::State::status="$state/status"
     -o Dir::Cache="$state/cache" -o Acquire::Languages=none)
   [ "$(id -u)" != 0 ] || options+=(-o APT::Sandbox::User=root)
-  # an index that is missing is no error while the packages are there
+  # a missing index is no error if the packages are there
   apt-get "${options[@]}" -qq update >"$log/apt" 2>&1 || true
   (cd "$state" && apt-get "${options[@]}" -qq download "${packages[@]}" >>"$log/apt" 2>&1) || {
     tail -5 "$log/apt" | sed 's/^/# /'
-    echo "Bail out! the packages of $arch cannot be had"
+    echo "Bail out! the packages of $arch are not available"
     exit 1
   }
   for deb in "$state"/*.deb; do dpkg-deb -x "$deb" "$root"; done
@@ -43,14 +43,14 @@ if [ ! -f "$root/done" ]; then
 fi
 lib=$root/usr/lib/$triple
 
-# ---- the build: what a user's make does who has another compiler
+# ---- the build: as a user with another compiler runs make
 loader=$(find "/usr/$cross/lib" -name 'ld-linux*.so.2' -o -name 'ld*.so.1' | head -1)
 emulate() {
   if [ $arch = i386 ] && "$loader" --version >/dev/null 2>&1; then "$@"; else
     "$qemu" -L "/usr/$cross" "$@"
   fi
 }
-# what the kernel does at MADV_REMOVE, which qemu's user mode does not
+# MADV_REMOVE as the kernel does it; qemu's user mode does not
 shim=
 if [ $arch != i386 ]; then
   "$cross-gcc" -O2 -fPIC -c -o "$B/emulated.o" equivalence-tests/differential/emulated.c
@@ -74,7 +74,7 @@ make -s --no-print-directory DEPS=skip B="$B" CC="$cross-gcc" AR="$cross-ar" LD=
 result $status "${arch}_everything_compiles"
 [ $status = 0 ] || { echo "1..$n"; exit 1; }
 
-# ---- whether the proofs of the C code speak of it
+# ---- whether the C proofs apply to this architecture
 status=0
 "$cross-gcc" -std=c11 -fsyntax-only proofs/wp/platform.c 2>"$log/platform" || status=1
 if [ $arch = i386 ]; then
@@ -85,7 +85,7 @@ else
 fi
 
 # ---- the tests
-# What a program that is emulated cannot do: start another one.
+# An emulated program cannot start another program.
 cannot='_in_a_program_that_is_executed(, in [a-z0-9-]+)?$'
 if [ $arch = i386 ] && "$loader" --version >/dev/null 2>&1; then cannot='^$'; fi
 suite() { # NAME PROGRAM ARGUMENT...
@@ -110,8 +110,8 @@ suite() { # NAME PROGRAM ARGUMENT...
 for s in "${suites[@]}"; do suite "$s" "$B/equivalence-tests/$s"; done
 if [ $arch != i386 ]; then
   n=$((n + 1))
-  echo "ok $n - ${arch}_random # SKIP qemu takes 22 GB for the large keys"
-  echo "# $arch random: skipped: qemu takes 22 GB for the large keys"
+  echo "ok $n - ${arch}_random # SKIP qemu needs 22 GB for the large keys"
+  echo "# $arch random: skipped: qemu needs 22 GB for the large keys"
 fi
 if [ $arch = s390x ]; then
   n=$((n + 1))
@@ -123,7 +123,7 @@ suite test_pool "$B/tls/test_pool"
 suite test_tickets "$B/tls/test_tickets"
 suite test_attach "$B/tls/test_attach"
 
-# the program: the known key of README, written here and on the machine that runs this
+# the program: writes the README's known key here; compared with the one that this machine writes
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 status=0

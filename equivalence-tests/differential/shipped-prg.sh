@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# TAP: the vectors, and the search for residues of opt, with the PRG that ships with opt, in each
-# version that this processor has (PPRF_PRG chooses).  What the processor has, /proc/cpuinfo says: a
-# version that it has and that is not the one in use is a failure.
+# TAP: the vectors, and the search for residues of opt, with the PRG that opt ships with, in each
+# version that this processor supports (PPRF_PRG chooses). /proc/cpuinfo says what it supports: if a
+# supported version is not the one in use, the test fails.
 here=${0%/*}
 log=$here/shipped-prg.log
 n=0 failed=0 run='' not=''
@@ -15,7 +15,7 @@ check() {
   fi
 }
 flags=" $(sed -n 's/^flags[^:]*: //p' /proc/cpuinfo | head -1) "
-lacks() { # the first of these features that the processor lacks
+lacks() { # prints the first of these features that the processor lacks
   for feature; do
     case $flags in *" $feature "*) ;; *) echo "$feature"; return ;; esac
   done
@@ -39,7 +39,8 @@ for version in avx512 avx2 scalar evp; do
     [ $what = residue ] || grep -q "^# PRG: $version\$" "$log" || status=1
     check $status "${what}_with_$version"
   done
-  # the versions of a suite differ less than the suites: the fastest and the slowest of each
+  # suites differ more than the versions of one suite: take the fastest and the slowest version of
+  # each
   case $version in avx512 | scalar)
     TEST_SUITE=sha3-256-salted PPRF_PRG=$version "$here/residue-shipped" > "$log" 2>&1
     check $? "residue_of_the_salted_suite_with_$version" ;;
@@ -86,6 +87,6 @@ for version in sha256-ni sha256-scalar sha256-evp; do
     check $? "residue_with_$version" ;;
   esac
 done
-echo "# versions of the PRG that were run:$run; not on this processor:${not:- none}"
+echo "# versions of the PRG run:$run; not supported by this processor:${not:- none}"
 echo "1..$n"
 exit $failed

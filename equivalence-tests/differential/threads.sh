@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# TAP: ThreadSanitizer finds no race while the rule of pprf.h is kept, also with the PRG that ships
-# while another thread chooses its version, and finds one when it is not.
+# TAP: ThreadSanitizer finds no race if the rule of pprf.h is followed, also with the PRG that ships
+# while another thread chooses its version; and it finds one if the rule is broken.
 program=${0%/*}/threads_tsan
 log=$program.log
 failed=0

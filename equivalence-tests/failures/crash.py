@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""TAP: a key file is as before or as after `pprf punct` and `pprf setup`, never between, and what was
-punctured is on the disk no more.
+"""TAP: `pprf punct` and `pprf setup` leave the old key file or the new one, never anything between,
+and punctured seeds are no longer on the disk.
 
-  - the trace of a command, which names files and not descriptors, has each step in its place: what is
-    locked, checked, written, synced, named, overwritten and removed, and when;
-  - every call that can fail (files, memory, digest, random generator) fails, each in turn;
-  - the program is killed before every call in turn, also where a file system has no nameless files,
-    no exchange of names, no hard links;
+  - the trace of a command, which names files instead of descriptors, has every step in its place:
+    locking, checking, writing, syncing, naming, overwriting and removing;
+  - every call that can fail (files, memory, digest, random generator) fails in turn;
+  - the program is killed before every call in turn, also on file systems without nameless files,
+    without exchange of names, and without hard links;
   - a signal comes before every call in turn;
   - `pprf punct` is killed at random moments (100; --full: 1000);
   - no seed is left in memory, argument or buffer at the end.
 
-After each: the file decodes and holds the old key or the new one; the new one if the program said
-that it was done.  What else is there is recognised: reading commands warn of it, and after the next
-writing one there is the key and nothing beside it, and the old key's file is zero in every byte.  The
+After each: the file decodes and holds the old key or the new one, and the new one if the program
+reported success. Leftover files are recognised: reading commands warn of them, and after the next
+writing command only the key is there, and every byte of the old key's file is zero. The
 environment's SEED repeats the random moments.
 """
 import hashlib
@@ -37,15 +37,15 @@ BUILD = os.environ.get("BUILD", "build")
 PPRF = os.path.join(BUILD, "pprf")
 PRELOAD = os.path.abspath(os.path.join(BUILD, "equivalence-tests", "crash_preload.so"))
 DONE, USAGE, FILE, PUNCTURED, FAILED = range(5)
-SEED = "9b3e61d07f24c8a55d12e6f0834bb97c"  # no constant that a vector register can hold
+SEED = "9b3e61d07f24c8a55d12e6f0834bb97c"  # not a constant that code might load into a vector register
 ACL = "system.posix_acl_access"
 TEMPORARY = re.compile(r"\.pprf-[0-9a-f]{16}\.tmp")
-# What a file system may lack.  Without all of it a kill leaves the old bytes, as SECURITY.md says.
+# What a file system may lack. If it lacks all, a kill leaves the old bytes, as SECURITY.md says.
 KINDS = {"": {}, "_named": {"NO_TMPFILE": "1"}, "_no_exchange": {"NO_EXCHANGE": "1"},
          "_named_no_exchange": {"NO_TMPFILE": "1", "NO_EXCHANGE": "1"},
          "_rename_only": {"NO_EXCHANGE": "1", "NO_LINK": "1"},
          "_filtered_rename_only": {"FILTERED": "1", "NO_TMPFILE": "1"}}
-# Calls of cli/ that touch no file, or only read what was opened by one of the calls above.
+# Calls in cli/ that touch no file, or only read what one of the calls above opened.
 HARMLESS = set("""
     __errno_location __stack_chk_fail _exit _GLOBAL_OFFSET_TABLE_ __cxa_atexit atexit clock_gettime
     closedir exp log ldexp sqrt sincos round explicit_bzero fclose fcntl fcntl64 fdopen fdopendir ferror
@@ -63,7 +63,7 @@ def result(ok, claim):
     number += 1
     failed += not ok
     print("%sok %d - %s" % ("" if ok else "not ", number, claim), flush=True)
-    if not ok and "STOP" in os.environ:  # for runs that only want to know
+    if not ok and "STOP" in os.environ:  # stop at the first failure
         sys.exit(1)
 
 
@@ -87,7 +87,7 @@ def run(arguments, text=b"", **environment):
 
 
 def parse(text):
-    """The trace's lines: (event, {name: value}), numbers as such."""
+    """The trace's lines: (event, {name: value}), with numbers converted."""
     events = []
     for line in text.splitlines():
         event, *rest = line.split("\t")
@@ -98,7 +98,7 @@ def parse(text):
 
 
 class Case:
-    """A key file, what one command makes of it, and how the command is run again from the start."""
+    """A key file and a command that changes it; the command can be run again from the start."""
 
     acl = None  # the key's access control list
     left = False  # whether a killed command left a copy of the old key beside it
@@ -120,7 +120,7 @@ class Case:
             sys.exit("Bail out! %s: %d" % (command, code))
         self.new = read(self.path)
         if self.old == self.new:
-            sys.exit("Bail out! nothing changes")
+            sys.exit("Bail out! the command changed nothing")
 
     def reset(self):
         if self.kept is not None:
@@ -131,7 +131,7 @@ class Case:
         if self.old is not None:
             with open(self.path, "wb", opener=lambda p, f: os.open(p, f, 0o640)) as f:
                 f.write(self.old)
-            self.kept = os.open(self.path, os.O_RDONLY)  # the file, whatever becomes of its name
+            self.kept = os.open(self.path, os.O_RDONLY)  # the file itself, even if its name goes away
         if self.acl is not None:
             os.setxattr(self.path, ACL, self.acl)
         if self.left:
@@ -143,7 +143,7 @@ class Case:
             self.kept_left = os.open(path, os.O_RDONLY)
 
     def trace(self, **environment):
-        """What a run does: its outcome and its events."""
+        """Run the command; returns its outcome and its events."""
         self.reset()
         if os.path.exists(self.log):
             os.unlink(self.log)
@@ -151,7 +151,8 @@ class Case:
         return r, parse(read(self.log).decode(errors="replace"))
 
     def holds(self, code, what):
-        """The file is the old or the new key, the new one if `code` says so."""
+        """Whether the file is the old or the new key; it must be the new one if `code` says
+        success."""
         data = read(self.path) if os.path.exists(self.path) else None
         if data == self.new:
             return "new"
@@ -163,7 +164,7 @@ class Case:
         return None
 
     def permissions(self):
-        """The key grants no rights that the old one did not: mode 0640, or a list with that
+        """Whether the key grants no rights that the old one did not: mode 0640, or a list with that
         mask."""
         mode = stat.S_IMODE(os.stat(self.path).st_mode)
         acl = os.getxattr(self.path, ACL) if ACL in os.listxattr(self.path) else None
@@ -175,7 +176,7 @@ class Case:
         return sorted(set(os.listdir(self.directory)) - {"key"})
 
     def old_is_erased(self):
-        """The file that held the old key holds zeros, unless it is still the key."""
+        """Whether the file that held the old key holds zeros, or is still the key."""
         if self.left and os.pread(self.kept_left, 2 * len(self.old), 0) != bytes(len(self.old)):
             return False
         if self.kept is None:
@@ -186,8 +187,8 @@ class Case:
         return size == len(self.old) and os.pread(self.kept, size, 0) == bytes(size)
 
     def clean_after_next(self, what, erased=True):
-        """What is beside the key is recognised; a reader warns of it and leaves it; the command, run
-        again, does its work and leaves the key alone in its directory."""
+        """Files beside the key are recognised: a reader warns of them and leaves them; the command,
+        run again, does its work and leaves only the key in the directory."""
         beside = self.beside()
         ok = all(TEMPORARY.fullmatch(n) for n in beside)
         if beside and os.path.exists(self.path):
@@ -207,7 +208,7 @@ class Case:
 # ---- the trace ----
 
 class Trace:
-    """The events of an undisturbed run, and the files in it by their inode numbers."""
+    """The events of an undisturbed run, with its files by inode number."""
 
     def __init__(self, case, events):
         self.events = events
@@ -229,7 +230,7 @@ class Trace:
 
 
 def steps(case, events, kind):
-    """The claims about the order of steps, each with its truth."""
+    """Yields the claims about the order of steps, each with whether it holds."""
     t = Trace(case, events)
     named = "NO_TMPFILE" in KINDS[kind]
     renamed = kind.endswith("_rename_only") or ("NO_EXCHANGE" in KINDS[kind] and t.old > 0)
@@ -299,7 +300,7 @@ def steps(case, events, kind):
 
 
 def sweep_steps(case, events):
-    """The same for what a killed command left."""
+    """The same for files that a killed command left."""
     t = Trace(case, events)
     left = os.fstat(case.kept_left).st_ino
     wiped = t.all("pwrite", ino=left, zero=1, ok=1)
@@ -320,8 +321,8 @@ def sweep_steps(case, events):
 # ---- failures, kills, signals ----
 
 def points(events, full, files_only):
-    """The numbers of the calls to fail or kill at, with their names.  The digest is compared with the
-    library's own in hundreds of calls, of which the quick run takes some."""
+    """The numbers of the calls to fail or kill at, with their names. Hundreds of calls compare the
+    digest with the library's own; the quick run takes only some of these."""
     names = [v["name"] for e, v in events if e == "call"]
     digest = [at for at, name in enumerate(names, 1) if name.startswith("EVP_Digest")]
     left_out = set() if full else set(digest[3:-12]) - set(digest[3:-12:31])
@@ -354,7 +355,7 @@ def every_call(case, calls, kill, kind=""):
                     (held == "old" or r.returncode == DONE or undone or unprinted) and
                     (r.returncode == DONE or r.stderr != b"") and not lost and
                     not (undone and (r.returncode != FAILED or r.stdout != b"")) and
-                    # what is no warning is a failure
+                    # every output that is not a warning is a failure
                     (r.returncode != DONE or all(b": warning: " in line
                                                  for line in r.stderr.splitlines())))
             if not good:
@@ -367,7 +368,7 @@ def every_call(case, calls, kill, kind=""):
 
 
 def every_signal(case, events):
-    """Where signals are held, the work is done to its end before one ends the program."""
+    """While signals are held, the work is finished before a signal ends the program."""
     held, ok, count, at = False, True, 0, 0
     for event, v in events:
         if event == "sigprocmask":
@@ -414,7 +415,7 @@ def replaced_by_another(case, kind, name, which, foreign):
 
 
 def unknown_sizes(case):
-    """A key file is not read where what it is, or its size under the lock, cannot be asked."""
+    """A key file is not read if its type, or its size under the lock, cannot be determined."""
     ok = True
     for command in (case.command, ["info", case.path]):
         case.reset()
@@ -422,7 +423,7 @@ def unknown_sizes(case):
             os.unlink(case.log)
         run(command, LD_PRELOAD=PRELOAD, TRACE_TO=case.log)
         calls = [v["name"] for e, v in parse(read(case.log).decode()) if e == "call"]
-        # before and under the lock; the first asks what standard error is
+        # before the lock and under it; the first fstat is of standard error
         for at in [i for i, n in enumerate(calls, 1) if n == "fstat"][1:3]:
             case.reset()
             r = run(command, LD_PRELOAD=PRELOAD, FAIL_AT=str(at))
@@ -435,7 +436,8 @@ def unknown_sizes(case):
 
 
 def complains_without_memory(scratch):
-    """What is said of a failure where there is no memory for its text: which, if not of what."""
+    """The message of a failure if there is no memory for its text: it still names the error, if not
+    the file."""
     missing, log = os.path.join(scratch, "missing"), os.path.join(scratch, "missing.log")
     whole = run(["info", missing], LD_PRELOAD=PRELOAD, TRACE_TO=log)
     calls = [v["name"] for e, v in parse(read(log).decode()) if e == "call"]
@@ -445,7 +447,8 @@ def complains_without_memory(scratch):
 
 
 def file_systems(scratch):
-    """What is said of file systems that keep older keys, or forget newer ones; and of no other."""
+    """The warning about file systems that keep older keys or lose newer ones, and none on
+    others."""
     case = Case(scratch, "file_systems", "opt", 20, ["5"], ["punct"], ["77"])
     for name, number_ in (("overlayfs", 0x794c7630), ("btrfs", 0x9123683e), ("zfs", 0x2fc12fc1),
                           ("bcachefs", 0xca451a4e), ("f2fs", 0xf2f52010), ("nilfs2", 0x3434), ("", 0xef53)):
@@ -455,12 +458,13 @@ def file_systems(scratch):
         result(r.returncode == quiet.returncode == DONE and read(case.path) != case.old and
                said.count("warning: ") == (name != "") and name in said and quiet.stderr == b"",
                "punct_says_what_%s_keeps" % (name or "ext4"))
-    # a filter that refuses linkat: a file without a name is made anew with one
+    # a filter that refuses linkat: then a nameless file is made again with a name
     for arguments in (["setup", "-fd4", case.path], ["setup", "-d4", case.path + "2"]):
         r = run(arguments, LD_PRELOAD=PRELOAD, FILTERED="1")
         result(r.returncode == DONE and r.stderr == b"" and case.beside() in ([], ["key2"]),
                "a_filter_that_refuses_links_stops_no_setup%s" % arguments[1])
-    # FUSE's name of an open file, after the machine stopped; what only looks like it stays
+    # FUSE's name of a file that was open when the machine stopped is recognised; a file that only
+    # looks like it stays
     for content, gone in ((case.old, True), (b"none of ours", False)):
         case.reset()
         hidden = os.path.join(case.directory, ".fuse_hidden0000000400000001")
@@ -475,7 +479,7 @@ def file_systems(scratch):
 
 
 def swept_by_another(case):
-    """A file that has its name, and no lock yet, looks left over to another writer."""
+    """A file that has its name but is not locked yet looks left over to another writer."""
     _, events = case.trace(NO_TMPFILE="1")
     calls = [v["name"] for e, v in events if e == "call"]
     at = max(i for i, n in enumerate(calls, 1) if n == "flock")
@@ -506,7 +510,7 @@ def no_terminal():
 
 
 def no_lists(directory):
-    """The same for access control lists."""
+    """Why there are no access control lists here, or None."""
     try:
         os.listxattr(directory)
         os.setxattr(directory, ACL, struct.pack("<IHHIHHIHHI", 2, 1, 7, 2 ** 32 - 1, 4, 0, 2 ** 32 - 1,
@@ -517,7 +521,7 @@ def no_lists(directory):
 
 
 def shows_progress(case, quiet):
-    """What punct shows on a terminal when it stands still for more than a second between two
+    """What punct shows on a terminal when it is stopped for more than a second between two
     leaves."""
     master, slave = pty.openpty()
     environment = {"LD_PRELOAD": PRELOAD, "PPRF_PRG": "evp", "TERM": "xterm"}
@@ -540,7 +544,7 @@ def shows_progress(case, quiet):
     try:
         while data := os.read(master, 4096):
             shown += data
-    except OSError:  # no writer is left
+    except OSError:  # the last writer has closed
         pass
     os.close(master)
     return process.wait(), shown
@@ -586,7 +590,8 @@ def value(depth, leaf):
 
 
 def rest_of(mapping, events):
-    """Of a mapping what is left of it when the program first says something about it: ends may have gone."""
+    """The part of a mapping that is left when the program first advises on it: ends may have been
+    unmapped."""
     at, end = mapping["at"], mapping["at"] + mapping["len"]
     for e, v in events:
         if e not in ("unmapped", "advised", "locked") or not at <= v["at"] < end:
@@ -601,7 +606,8 @@ def rest_of(mapping, events):
 
 
 def secrets(scratch):
-    """Runs that handle a known seed; at the end, and whenever memory is given back, it is nowhere."""
+    """Runs that handle a known seed: it is nowhere at the end, nor in memory when that is given
+    back."""
     directory = os.path.join(scratch, "secrets")
     os.mkdir(directory)
     log, mapped = os.path.join(scratch, "secrets.log"), []
@@ -616,9 +622,9 @@ def secrets(scratch):
         found = [v for e, v in events if e == "secret"]
         for v in found[:5]:
             note("%s: found in %s" % (name, v["where"]))
-        # Every mapping is for secrets, out of core dumps and out of swap, but a page each that fork wipes: of the
-        # library, which has one from when it is loaded, and of the reference beside it.
-        # Of opt's store, which takes what it touches only, the slots are locked and the bitmap is not.
+        # Every mapping is for secrets and kept out of core dumps and swap, except a page each that
+        # fork wipes: one of the library, made when it is loaded, and one of the reference. opt's
+        # store takes only the pages that it touches: its slots are locked, its bitmap is not.
         wiped = 0
         for i, (e, v) in enumerate(events):
             if e != "mapped":
@@ -659,7 +665,7 @@ def secrets(scratch):
                  ["punct", "--impl", impl, "--eval", "--json", key, "5"])
     result(len(mapped) > 20 and all(mapped),
            "memory_for_secrets_is_kept_out_of_core_dumps_and_swap (%d mappings)" % len(mapped))
-    # the test of the test: the name of a file is an argument, and stays
+    # a test of this test: a file name is an argument, and stays in memory
     secret = os.path.join(directory, SEED)
     run(["setup", "--depth", "9", secret])
     r = run(["info", secret], LD_PRELOAD=PRELOAD, TRACE_TO=log, SECRETS=wanted)
@@ -668,7 +674,8 @@ def secrets(scratch):
 
 
 def every_import_is_known():
-    """A function of another library that cli/ calls is one of those above, or one without harm."""
+    """Every function of another library that cli/ calls is intercepted or listed as harmless
+    above."""
     with open(os.path.join(os.path.dirname(PRELOAD), "..", "..", "equivalence-tests", "failures",
                            "crash_preload.c")) as f:
         source = f.read()
@@ -676,7 +683,7 @@ def every_import_is_known():
                if n.endswith(".o") and not n.startswith("impl_")]
     symbols = subprocess.run(["nm"] + objects, check=True, stdout=subprocess.PIPE).stdout.decode()
     defined = set(re.findall(r" [A-TV-Z] (\w+)$", symbols, re.M))
-    used = {re.sub(r"^__(\w+)_chk$", r"\1", n)  # with -D_FORTIFY_SOURCE
+    used = {re.sub(r"^__(\w+)_chk$", r"\1", n)  # the names of -D_FORTIFY_SOURCE
             for n in set(re.findall(r"^ +U (\w+)$", symbols, re.M)) - defined}
     unknown = sorted(n for n in used - HARMLESS
                      if not re.search(r"\b%s\(|\b\w+, %s, " % (n, n), source)
@@ -696,7 +703,7 @@ def main():
     some = ["5", "900000..900100"]
     injected = 0
     os.umask(0o027)
-    # in memory if there is no TMPDIR: the disk is synced thousands of times
+    # in memory if TMPDIR is not set: the disk would be synced thousands of times
     where = "/dev/shm" if not full and "TMPDIR" not in os.environ and os.path.isdir("/dev/shm") else tap.place_of_keys()
     with tempfile.TemporaryDirectory(prefix="pprf-crash-", dir=where) as scratch:
         every_import_is_known()
@@ -757,7 +764,7 @@ def main():
                        "(%d kills: %d old, %d new)" % (name, count, after["old"], after["new"]))
         file_systems(scratch)
         result(complains_without_memory(scratch), "a_failure_is_said_in_one_line_without_memory_for_its_text")
-        # an access control list may be lost, but not what it kept from others
+        # an access control list may be lost, but not the restrictions that it made
         case = Case(scratch, "opt_punct_with_a_list", "opt", 20, some, ["punct"], ["77"])
         entries = ((1, 6, -1), (2, 4, 65534), (4, 0, -1), (0x10, 4, -1), (0x20, 0, -1))
         case.acl = struct.pack("<I", 2) + b"".join(
@@ -774,7 +781,7 @@ def main():
             injected += len(calls)
             result(ok and kept and "fsetxattr" in [n for _, n in calls] and after["new"] > 0,
                    "%s (%d calls)" % (claim, len(calls)))
-        # the command after a killed one may be killed too
+        # the command after a killed one may be killed, too
         case = Case(scratch, "opt_punct_after_a_kill", "opt", 20, some, ["punct"], ["77"])
         case.left = True
         r, events = case.trace()
@@ -788,7 +795,7 @@ def main():
                    "%s_%s_every_call_leaves_what_is_erased (%d calls)" % (
                        case.name, "kill_before" if kill else "failure_of", len(calls)))
         note("%d failures and kills at calls" % injected)
-        # the test of the test: a file in between, a lost puncture and old bytes are seen
+        # a test of this test: it notices a broken file, a lost puncture and old bytes
         case = Case(scratch, "control", "opt", 20, some, ["punct"], ["77"])
         case.reset()
         with open(case.path, "wb") as f:

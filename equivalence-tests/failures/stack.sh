@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# TAP: stack.c with the library as it is built, then with the one file as others build it.  The other tests' threads have
-# stacks of megabytes, and their libraries are optimized: they would not see a call that needs 160 kB.
+# TAP: stack.c with the library as it is built, then with the one file as others build it. Other
+# tests would not notice a call that needs 160 kB: their threads have stacks of megabytes, and their
+# libraries are optimized.
 # Usage: stack.sh [--full]; --full: more compilers and flags, and more stores and depths
 # Environment: B, CPPFLAGS, LDLIBS.
 set -u
@@ -10,7 +11,7 @@ dir=$B/equivalence-tests/stack-work
 rm -rf "$dir"
 mkdir -p "$dir"
 n=0 failed=0
-result() { # STATUS NAME LOG: with the lines of LOG that say why not
+result() { # STATUS NAME LOG: LOG says why it failed
   n=$((n + 1))
   if [ "$1" = 0 ]; then echo "ok $n - $2"; else
     echo "not ok $n - $2"
@@ -31,7 +32,7 @@ cell() { # NAME COMPILER FLAG...
   "$dir/stack" --names | sort -u > "$dir/names"
   rm "$dir/stack"
 }
-library() { # the library that make builds, bound lazily, as gcc does by itself
+library() { # the library that make builds, bound lazily, gcc's default
   cell library gcc -O2 -w -DSHARED "$here/stack.c" "$B/opt/libpprf.a" -Wl,-z,lazy $LDLIBS
   sed -n 's/^PPRF_API [^;(]*[ *]\(pprf_[a-z0-9_]*\)(.*/\1/p' include/pprf.h include/pprf_shared.h | sort > "$dir/declared"
   diff "$dir/declared" "$dir/names" > "$dir/log"

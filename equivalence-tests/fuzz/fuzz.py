@@ -3,14 +3,14 @@
 """Runs the fuzz targets in parallel and reports their results.
 
 fuzz.py [--afl] BUILD SECONDS TARGET...
-  TARGET a program; as TARGET:AGAIN, what it keeps is run by the program AGAIN when the time is over
+  TARGET a program; TARGET:AGAIN: afterwards the program AGAIN runs the inputs that it kept
   BUILD  the directory of the programs TARGET (libFuzzer), or of afl/TARGET with --afl (AFL++);
          results in BUILD/fuzz.json or BUILD/fuzz-afl.json
 
-Each target starts from BUILD/inputs/TARGET, with TARGET.dict.  What it finds is kept in
+Each target starts from BUILD/inputs/TARGET, with TARGET.dict. New inputs are kept in
 BUILD/corpus/TARGET, with --afl in BUILD/afl-out/TARGET; crashing inputs in BUILD/crashes, with
 --afl in BUILD/afl-out/TARGET/default/crashes.  The log is BUILD/TARGET.log or BUILD/afl/TARGET.log.
-Exit 1 if an input crashes or hangs, or fails in AGAIN, or a target hardly runs.
+Exit 1 if an input crashes, hangs or fails in AGAIN, or if a target hardly runs.
 """
 import json
 import os
@@ -94,7 +94,8 @@ class Afl:
 
 
 def run_again(program, folder):
-    """The inputs kept in the folder by another program: how many, and whether all are good."""
+    """Run the inputs that another program kept in the folder; returns how many, and whether all
+    pass."""
     inputs = [os.path.join(folder, n) for n in sorted(os.listdir(folder))]
     for at in range(0, len(inputs), 500):
         done = subprocess.run([program] + inputs[at:at + 500], check=False, stdin=subprocess.DEVNULL,
@@ -116,7 +117,7 @@ def main():
     again = dict(t.split(":") if ":" in t else (t, "") for t in arguments[2:])
     targets = list(again)
     begin, bad, results = time.time(), False, []
-    # fuzz_cli's scratch directory: in memory where that is possible
+    # fuzz_cli's scratch directory, in memory if possible
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="pprf-fuzz-", dir=memory) as scratch:
         runs = {t: kind(build, t, seconds) for t in targets}

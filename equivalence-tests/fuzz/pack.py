@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Chooses inputs of a fuzz target and packs them into its archive: behind `make corpus-pack`.
+"""Chooses inputs of a fuzz target and packs them into its archive; run by `make corpus-pack`.
 
-pack.py PROGRAM ARCHIVE FOLDER...   PROGRAM: the target with libFuzzer; FOLDER: inputs, one a file
+  pack.py PROGRAM ARCHIVE FOLDER...   PROGRAM: the target with libFuzzer; FOLDER: inputs, one a file
 
-Takes the input that reaches most edges which none before it reached, or where none reaches a new edge, most of
-libFuzzer's features (how often an edge was passed), and so on until nothing is new or MOST are taken.  The
-archive's bytes depend on the inputs alone.  Exit 1 if an input crashes or an edge is left out."""
+Repeatedly takes the input that reaches the most new edges or, if none reaches a new edge, the most
+new libFuzzer features (how often an edge was passed), until nothing is new or MOST are taken. The
+archive's bytes depend only on the inputs. Exit 1 if an input crashes or an edge is left out."""
 import gzip
 import hashlib
 import io
@@ -18,11 +18,11 @@ import tarfile
 import tempfile
 
 MOST = 300
-FEATURES_PER_EDGE = 8  # libFuzzer numbers them: eight ranges of an edge's counter follow one another
+FEATURES_PER_EDGE = 8  # libFuzzer numbers the ranges of an edge's counter in sequence
 
 
 def features_of(program, folders):
-    """Input -> its features."""
+    """{input: its features}"""
     with tempfile.TemporaryDirectory(prefix="pprf-pack-") as scratch:
         control, merged = os.path.join(scratch, "control"), os.path.join(scratch, "merged")
         os.mkdir(merged)
@@ -47,7 +47,7 @@ def features_of(program, folders):
 
 
 def choose(inputs):
-    """At most MOST of them, each for what it adds."""
+    """At most MOST of them, each for the new features that it adds."""
     seen, edges, chosen = set(), set(), []
 
     def adds(data):
@@ -65,7 +65,8 @@ def choose(inputs):
 
 
 def pack(chosen, archive):
-    """Files in the order of their names, which are digests as libFuzzer's, without times and owners."""
+    """Files in the order of their names, which are digests as in libFuzzer, without times and
+    owners."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for name, data in sorted((hashlib.sha1(data).hexdigest(), data) for data in chosen):

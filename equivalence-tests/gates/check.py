@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The tests that a changed file touches: behind `make check`.
+"""The tests that concern a changed file; run by `make check`.
 
-  check.py [--list] TESTS FILE...   TESTS: all of make's TAP_TESTS; without FILE what git says has changed
+  check.py [--list] TESTS FILE...   TESTS: all of make's TAP_TESTS; default FILEs: those that git lists
 
-For the C code the suites that a change of the file must make fail (PLAN in random_bugs.py); for the
-rest the tests that make builds of it or that run it (reach.py).  Proofs, and tests that are no part of
-TESTS, are named, not run: they take their own time.  A file that no test covers is a failure, but for the
-kinds in untested.txt."""
+For the C code these are the suites that detect bugs in the file (PLAN in random_bugs.py); for other
+files, the tests that make builds from the file or that run it (reach.py). Proofs and tests outside
+TESTS are named but not run, since they take long. A file that no test covers is a failure, except
+for the kinds in untested.txt."""
 import fnmatch
 import os
 import subprocess
@@ -24,11 +24,11 @@ TAP = {"smoke": "build/ref/smoke", "selftest": "build/opt/selftest", "selftest-p
        "cli": "cli/test_cli.py", "test_tls": "tls/tests/test_tls.py", "test_preload": "tls/nginx/test_preload.py"}
 MADE = {"cli/test_cli.py": ["build/pprf"], "tls/tests/test_tls.py": ["build/pprf-tls-server"],
         "tls/nginx/test_preload.py": ["build/tls/libpprf_tls_preload.so"]}
-# what neither make nor a script says: files, tests
+# dependencies that neither make nor a script shows: files, tests
 ALSO = [("*.md", ["docs/test_docs.py"]),
         ("include/pprf.h", ["opt/tests/library_test.sh", "build/equivalence-tests/api",
                             "build/equivalence-tests/vectors"]),
-        *((pattern, ["build/equivalence-tests/first_use"])  # what is called while seeds are about
+        *((pattern, ["build/equivalence-tests/first_use"])  # code that runs while seeds are in memory
           for pattern in ("prg/common/prepare.[ch]", "opt/*.[ch]", "prg/*.c")),
         ("prg/sha256*", ["build/equivalence-tests/prg_choice", "build/equivalence-tests/wide_prg"]),
         ("prg/*.h", ["build/equivalence-tests/prg_choice", "build/equivalence-tests/wide_prg"]),
@@ -53,10 +53,10 @@ ALSO = [("*.md", ["docs/test_docs.py"]),
           for name in ("planted.*", "random_bugs.py", "equivalent.txt")),
         ("packaging/amalgamation/*", ["build/amalgamation/test"]),
         ("tools/planting.py", ["equivalence-tests/gates/test_gates.py"])]
-# pairs: a pattern, and why no test covers such files
+# pairs: a pattern, and the reason why no test covers such files
 UNTESTED = [[part.strip() for part in line.split("|")] for line in
             planting.read(os.path.join(HERE, "untested.txt")).split("\n") if line and line[0] != "#"]
-COMMANDS = [  # what is no TAP test of make
+COMMANDS = [  # checks that are not TAP tests of make
     (["spec/*.v", "proofs/*.v"], "make prove-coq"),
     (["*.acsl", "ref/*.[ch]", "prg/keccak.[ch]", "prg/aes*.[ch]", "prg/lanes.h"], "make prove-coq"),
     (["proofs/tools/*.py"], "make test-prove-gate"),
@@ -77,14 +77,14 @@ PROVEN = ["prg/*.h", "prg/*.acsl", "ref/*.[ch]", "ref/*.acsl", "ref/wp/*", "opt/
 
 
 def changed():
-    """What git says is changed or new."""
+    """The files that git lists as changed or new."""
     out = subprocess.run(["git", "status", "--porcelain", "--untracked-files=all"], stdout=subprocess.PIPE,
                          check=True, text=True).stdout
     return [line[3:].split(" -> ")[-1] for line in out.splitlines()]
 
 
 def removed(file):
-    """Whether a file that is not there was in the last commit."""
+    """Whether a missing file was in the last commit."""
     return not subprocess.run(["git", "cat-file", "-e", "HEAD:" + file], stderr=subprocess.DEVNULL).returncode
 
 
@@ -95,7 +95,7 @@ def program_of(suite):
 
 
 def tests_of(file, tests, graph=None):
-    """The TAP tests that a change of the file touches, quickest first."""
+    """The TAP tests that a change of the file concerns, quickest first."""
     if "/wp/" in file and file not in tests:
         return []
     found = []
@@ -108,13 +108,14 @@ def tests_of(file, tests, graph=None):
             found += more
     name, folder = os.path.splitext(os.path.basename(file))[0], os.path.dirname(file).split("/")[0]
     found += [t for t in tests if os.path.basename(t) == name and folder in t.split("/")]
-    if not found and graph and not commands_of(file):  # no plan for it
+    if not found and graph and not commands_of(file):  # PLAN has no entry for it
         found = [t for t in tests if file in graph.reached(t)]
     return [t for t in dict.fromkeys(found) if t in tests]
 
 
 def commands_of(file, graph=None):
-    """What is not run here: what is no TAP test; if there is nothing else, and a graph, the smallest target of make."""
+    """The commands that check the file but are not run here; if there are none, and a graph is
+    given, the smallest target of make."""
     commands = [c for patterns, c in COMMANDS if any(fnmatch.fnmatch(file, p) for p in patterns)]
     if any(fnmatch.fnmatch(file, p) for p in PROVEN):
         commands.append("make prove FUNCTION=... for each changed function; then make prove-wp")
@@ -126,7 +127,7 @@ def commands_of(file, graph=None):
 
 
 def untested(file):
-    """The reason why no test covers the file; None: there is none, and it should be covered."""
+    """The reason why no test covers the file; None: no reason, it should be covered."""
     return next((why for pattern, why in UNTESTED if fnmatch.fnmatch(file, pattern)), None)
 
 
@@ -136,7 +137,7 @@ def main(arguments):
     tests = tests.split()
     files = [f.removeprefix("./") for f in files] or changed()
     if not files:
-        print("check: nothing has changed; say CHANGED=FILE")
+        print("check: nothing has changed; use CHANGED=FILE")
         return 0
     todo, commands, graph, uncovered = [], [], reach.Graph(tests), 0
     for file in files:

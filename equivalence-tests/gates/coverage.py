@@ -1,22 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Line and branch coverage of ref and opt by the equivalence tests, with a reason for every gap, and of
-the program pprf by cli/test_cli.py.
+"""Line and branch coverage of ref and opt by the equivalence tests, with a reason for every gap;
+and coverage of the program pprf by cli/test_cli.py.
 
-coverage.py [--tap] BUILD PROGRAM...   BUILD: the directory of the instrumented programs; the one whose
-                                       name is pprf is not a test: cli/test_cli.py runs it
+  coverage.py [--tap] BUILD PROGRAM...   BUILD: the directory of the instrumented programs; the one
+                                         named pprf is no test: cli/test_cli.py runs it
 
-Runs the programs side by side, merges their profiles, prints a table, writes BUILD/../coverage.json.
-Whatever is not covered must stand in uncovered.txt beside this file, with a reason, and nothing else
-may stand there.  Exit 1 if not so, below 95 % of the lines or 90 % of the branches, or if a program
-fails.  Of cli the gaps are counted and not explained: what happens when a call fails or the process
-dies is tested on the program without counters (crash.py), and whether cli/test_cli.py passes is for
-its own run to say, as the counters' messages disturb some of its tests.  Exit 1 if less of it is
-covered than PROGRAM says.
+Runs the programs in parallel, merges their profiles, prints a table, writes BUILD/../coverage.json.
+uncovered.txt in this folder must list exactly what is not covered, each with a reason. Exit 1
+otherwise, below 95 % of the lines or 90 % of the branches, or if a program fails. Gaps of cli are
+counted but need no reason: failing calls and dying processes are tested on the program without
+counters (crash.py). cli/test_cli.py may fail here, since messages of the counters disturb some of
+its tests; its own run counts. Exit 1 if less of cli is covered than PROGRAM says.
 
---tap: one claim a file, in place of the table and coverage.json; and what one of the programs counted
-       is left out once, which has to be noticed.  Reported as skipped with another clang than COUNTERS.
-"""
+  --tap: one claim per file, instead of the table and coverage.json; the counts of one program are
+  left out once, which must be noticed. Skipped if clang's version is not COUNTERS."""
 import glob
 import json
 import multiprocessing.pool
@@ -29,10 +27,10 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 LINES, BRANCHES = 95.0, 90.0
 PROGRAM = {"lines": 88.0, "branches": 75.0}
-COUNTERS = "14"  # the version of clang for whose counters the reasons are written: another one finds other branches
-PLANTED = "forks"  # the program without which, as --tap shows, there are gaps without a reason
-MOST = 1 << 60  # counts; a sum that is below zero is above
-NOT_MEASURED = ("cli/impls/impl.c", "cli/impls/list.c")  # in no library
+COUNTERS = "14"  # clang's version for which the reasons were written; other versions count other branches
+PLANTED = "forks"  # --tap leaves this program out, which must leave gaps without a reason
+MOST = 1 << 60  # a higher count is a negative sum
+NOT_MEASURED = ("cli/impls/impl.c", "cli/impls/list.c")  # not in any library
 
 
 def tool(name):
@@ -44,9 +42,9 @@ def tool(name):
 
 
 def executed(segments, source):
-    """Line number -> whether it was executed, for the lines that hold code.  As llvm-cov counts: a
-    line's count is the greatest of the regions that begin in it and of the one that it begins in."""
-    lines, before, at = {}, None, 0  # before: the last segment of the lines above
+    """{line number: whether it was executed}, for the lines that hold code. As in llvm-cov, a
+    line's count is the maximum of the regions that begin in it and the region that it begins in."""
+    lines, before, at = {}, None, 0  # before: the last segment of earlier lines
     for k, text in enumerate(source, 1):
         here = []
         while at < len(segments) and segments[at][0] == k:
@@ -63,8 +61,8 @@ def executed(segments, source):
 
 
 def outcomes(branches, source):
-    """(line, condition, which) -> how often a condition was true or false; one that is in several
-    objects, in a header's function, counts once."""
+    """{(line, condition, which): how often a condition was true or false}. A condition compiled
+    into several objects, in a header's function, counts once."""
     found = {}
     for line, column, last, end, true, false, *_ in branches:
         text = source[line - 1:last]
@@ -78,7 +76,8 @@ def outcomes(branches, source):
 
 
 def reasons():
-    """(file, what, text) -> reason, and how many places it is for; none of those that may turn out to be reached."""
+    """{(file, what, text): (reason, number of places)}, without those that may turn out to be
+    reached."""
     found, places = {}, {}
     with open(os.path.join(HERE, "uncovered.txt")) as f:
         for number, line in enumerate(f, 1):
@@ -91,26 +90,26 @@ def reasons():
                          "| REASON" % number)
             key = (parts[0], what[1], parts[2])
             if key in found:
-                sys.exit("coverage: uncovered.txt, line %d: there is a reason for this already" % number)
+                sys.exit("coverage: uncovered.txt, line %d: this already has a reason" % number)
             found[key] = parts[3]
             if what[2] != "?":
                 places[key] = int((what[2] or "*1")[1:])
                 if parts[2] == "*":
-                    sys.exit("coverage: uncovered.txt, line %d: * only for what depends on the machine"
+                    sys.exit("coverage: uncovered.txt, line %d: * is only for what depends on the machine"
                              % number)
     return found, places
 
 
 def reason_for(known, file, what, text):
-    """The key of a gap's reason: its own, or the file's."""
+    """The key of a gap's reason: of the gap itself, or of its whole file."""
     key = (file, what, text)
     return key if key in known or (file, what, "*") not in known else (file, what, "*")
 
 
 def run_one(build, program):
-    """Run a program: what is wrong with that, or None."""
+    """Run a program; returns an error, or None."""
     begin, name = time.time(), os.path.basename(program)
-    tests = name == "pprf"  # thousands of processes share four profiles, those of a test one
+    tests = name == "pprf"  # thousands of processes share four profiles; those of a test share one
     environment = dict(os.environ, SEED="1", LLVM_PROFILE_FILE=os.path.join(
         build, "%s-%s.profraw" % (name, "%4m" if tests else "%m")))
     command = ([sys.executable, "cli/test_cli.py", "--pprf", program, "--seed", "1"] if tests
@@ -129,7 +128,7 @@ def run_one(build, program):
 
 
 def run(build, programs):
-    """Run the programs, as many at once as there are cores; what is wrong."""
+    """Run the programs, as many at a time as there are cores; returns the errors."""
     for old in glob.glob(os.path.join(build, "*.profraw")):
         os.remove(old)
     with multiprocessing.pool.ThreadPool(os.cpu_count() or 1) as pool:
@@ -137,7 +136,8 @@ def run(build, programs):
 
 
 def measure(build, programs, without=None):
-    """What llvm-cov says about the files of ref, opt and cli; without what a program of this name counted."""
+    """llvm-cov's data on the files of ref, opt and cli, without the counts of the program
+    `without`."""
     profile = os.path.join(build, "merged.profdata")
     subprocess.run([tool("llvm-profdata"), "merge", "-o", profile] +
                    [p for p in sorted(glob.glob(os.path.join(build, "*.profraw")))
@@ -168,13 +168,12 @@ def measure(build, programs, without=None):
 
 
 def judge(files, known, wanted):
-    """file -> what is wrong with it: the gaps without a reason, a text once, the reasons without a gap or for
-    another number of places, and counts that are lost, as others that are reckoned from them are then of what
-    was not reached."""
+    """{file: errors}: gaps without a reason (each text once), reasons without a gap or with a wrong
+    number of places, and lost counts, from which wrong counts of other lines are derived."""
     wrong, used = {f["file"]: [] for f in files}, set()
     for f in files:
         if f["lost"]:
-            wrong[f["file"]].append("a count is below zero: of threads that meet, without atomic counters?")
+            wrong[f["file"]].append("a count is below zero: threads without atomic counters?")
         places = {}
         for line, what, text in f["gaps"]:
             places.setdefault((what, text), []).append(str(line))
@@ -188,7 +187,7 @@ def judge(files, known, wanted):
                 wrong[f["file"]].append("%d places, not %d: %s | %s | %s (line %s)" % (
                     len(at), wanted[key], f["file"], what, text, ", ".join(at)))
     for key in sorted(set(wanted) - used):
-        wrong.setdefault(key[0], []).append("a reason for nothing (covered, or gone): %s | %s | %s" % key)
+        wrong.setdefault(key[0], []).append("a reason without a gap (covered, or gone): %s | %s | %s" % key)
     return wrong
 
 
@@ -207,7 +206,7 @@ def row(f):
 
 
 def claims(build, programs):
-    """--tap: the exit status."""
+    """The exit status of --tap."""
     count, bad = 0, False
     version = subprocess.run([tool("llvm-cov"), "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout
     if not re.search(r"version %s\." % COUNTERS, version):

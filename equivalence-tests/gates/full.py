@@ -5,10 +5,9 @@
 full.py BUILD FUZZ_SECONDS   BUILD: the directory of the test programs; log in BUILD/full.log,
                              counts in BUILD/full.json
 
-Every part runs, whatever the others found, and says how long it took.  At the end come the counts:
-sequences, sets, executions, coverage, planted bugs noticed, failures injected, kills survived.
-Exit 1 if a part fails.
-"""
+Every part runs even if others fail, and prints its time. At the end come counts: sequences, sets,
+executions, coverage, planted bugs noticed, failures injected, kills survived.  Exit 1 if a part
+fails.  """
 import json
 import os
 import re
@@ -35,7 +34,7 @@ class Log:
 
 
 def run(log, command):
-    """Run the command, also logging its output; True if it succeeds."""
+    """Run the command and log its output; returns whether it succeeded."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace")
     for line in process.stdout:
         log.print(line.rstrip("\n"))
@@ -86,7 +85,7 @@ def main():
     build, seconds = sys.argv[1:]
     jobs = str(min(os.cpu_count() or 1, 4))
     prove = ["prove", "--jobs", jobs, "--failures", "--comments", "--timer"]
-    verbose = ["prove", "--jobs", jobs, "--verbose", "--timer"]  # claims carry counts
+    verbose = ["prove", "--jobs", jobs, "--verbose", "--timer"]  # test names contain counts
     make = ["make", "--no-print-directory"]
     parts = [
         ("long tests", verbose + [os.path.join(build, t) for t in LONG] + ["::", "--full"]),
@@ -97,7 +96,7 @@ def main():
         ("planted bugs", make + ["planted"]),
         ("fuzzing", make + ["fuzz", "FUZZ_SECONDS=" + seconds]),
     ]
-    for name in ("coverage.json", "planted.json", "fuzz.json"):  # of runs before
+    for name in ("coverage.json", "planted.json", "fuzz.json"):  # remove results of earlier runs
         if os.path.exists(os.path.join(build, name)):
             os.remove(os.path.join(build, name))
     log, begin, failed = Log(os.path.join(build, "full.log")), time.time(), []

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plants the bugs of planted.txt: the suite named in a bug's line must fail.  TAP.
-
-Without --quick and --sample that suite has to pass without a bug, too."""
+"""Plants the bugs of planted.txt: the suite named in a bug's line must fail. TAP. Without --quick
+and --sample, that suite must also pass without a bug."""
 import os
 import sys
 
@@ -16,13 +15,13 @@ class Tests(planting.Suites):
     cpu = 480
 
     def controls(self, bugs):
-        short = self.arg.quick or self.arg.sample  # the suites run on their own beside this
+        short = self.arg.quick or self.arg.sample  # make test runs the suites themselves, too
         return [] if short else super().controls(bugs)
 
     def suite(self, judge):
         if judge == "cli":
             return "build/pprf", ["python3", "cli/test_cli.py", "--pprf", "build/pprf", "--seed", "1"]
-        if judge.startswith("test_"):  # one of the gates'
+        if judge.startswith("test_"):  # a test of test_gates.py
             return "Makefile", ["python3", "equivalence-tests/gates/test_gates.py", judge]
         target = "build/equivalence-tests/" + judge
         return target, [target]

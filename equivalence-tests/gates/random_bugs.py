@@ -3,46 +3,46 @@
 """Plants bugs that nobody chose: a random sample of small changes to the C code, each of which a
 test should notice.
 
-random_bugs.py [--seed S] [--count N] [--jobs J] [--seconds T] [--again] [--only NUMBER,...]
-                  [--first NUMBER] [--files PATTERN] [--try SUITE,...] [--list]
-  --seed S        of the sample; printed, so that a run can be had again (drawn if not given)
-  --count N       so many bugs that compile and differ (400)
-  --jobs J        so many at a time (1), each in a copy of the sources
-  --seconds T     begin no bug after so many seconds: the next run goes on from there
-  --again         judge all anew
-  --quick         without the suites of SLOW: what lives is "open", and asked by a run without it
-  --only NUMBERS  of the sample these alone
-  --first NUMBER  begin the sample there
-  --files REGEX   of the sample the bugs of these files alone
-  --try SUITES    these suites alone, for a test that is being written: only a kill is kept
-  --all           run those of equivalent.txt too, to see whether a test notices one
+  random_bugs.py [--seed S] [--count N] [--jobs J] [--seconds T] [--again] [--only NUMBER,...]
+                 [--first NUMBER] [--files PATTERN] [--try SUITE,...] [--list]
+  --seed S        of the sample; printed, so that a run can be repeated (default: random)
+  --count N       number of bugs that compile and differ (400)
+  --jobs J        bugs judged at the same time (1), each in its own copy of the sources
+  --seconds T     start no bug after T seconds: the next run continues from there
+  --again         ignore earlier verdicts
+  --quick         without the suites of SLOW: a survivor is "open", to be judged by a run without --quick
+  --only NUMBERS  only these bugs of the sample
+  --first NUMBER  start with this bug of the sample
+  --files REGEX   only the sample's bugs in these files
+  --try SUITES    run only these suites, for a test under development: only kills are recorded
+  --all           also run the bugs in equivalent.txt, to see whether a test notices one
   --list          print the sample; run nothing
   --bug TEXT      instead of a sample: all bugs whose changed line, as printed, contains TEXT
 
-A bug is one change by one of the operators below to one place of the code: annotations,
-comments, strings and what only Frama-C sees are left alone.  Lines that can be changed are equally
-likely, whatever file they are in; then one of a line's changes is drawn.  The seed and the line's text
-decide: where the code changes later, the rest of a seed's sample stays.
+A bug is one change by one of the operators below to one place of the code. Annotations, comments,
+strings and code that only Frama-C sees are not changed. Lines that can be changed are equally
+likely, whatever their file; then one of the line's changes is drawn. The choice depends on the seed
+and the line's text, so later changes to other code leave a seed's sample as it is.
 
-A bug counts if it compiles and its object code at -O2 differs from the original's (else nobody
-can run it).  It is killed if one of the suites of its file fails.  The first to run is what killed it
-in other code, then what killed a bug of the nearest line, then the quickest; the first that fails
-ends it.  Before its first kill counts, a suite has to pass without a bug.  A suite that takes five times
-the processor time that it needs, and two seconds, is stopped, and the bug is said to hang; that
-counts as killed.
+A bug counts if it compiles and its object code at -O2 differs from the original's (otherwise it
+cannot be observed). It is killed if one of its file's suites fails. They run in this order, until
+one fails: the suite that killed it in other code, the one that killed a bug of the nearest line,
+then the quickest first. Before a suite's first kill counts, the suite must pass without a bug. A
+suite that takes two seconds and five times the processor time that it needs is stopped; the bug
+then hangs, which counts as killed.
 
-Each worker has a copy of the sources and of what is built from them, in which make rebuilds what a bug
-changes, for the suite that is asked; afterwards what was built before is put back.
+Each worker has a copy of the sources and of what was built from them. There make rebuilds what a
+bug changes, for the suite to run; afterwards the original build is put back.
 
-Verdicts are kept in build/equivalence-tests/random-bugs.jsonl with a digest of the C code that the
-suites of their file are linked from, without its comments: a run that was stopped goes on from there, on
-another day and a later commit too.  Other code asks anew.  What survived is asked again by the suites
-that have changed since, by the digest of a suite's program without a bug and of its scripts and data.
+Verdicts are kept in build/equivalence-tests/random-bugs.jsonl with a digest, without comments, of
+the C code that the suites of the file are linked from. So a stopped run can be continued, even on
+another day and a later commit; if that code has changed, the bug is judged again. Survivors are
+judged again by suites that have changed since, according to a digest of the suite's program without
+a bug and of its scripts and data.
 
-equivalent.txt lists survivors that were looked at and change nothing that anybody could
-notice, with the reason: they do not count.  Exit 1 if less than 95 % of the others are killed or
-an unchanged copy fails; 3 if --seconds ended it.
-"""
+equivalent.txt lists survivors that were examined and have no observable effect, with the reason:
+they do not count. Exit 1 if less than 95 % of the others are killed or an unchanged copy fails; 3
+if --seconds ended the run."""
 import argparse
 import bisect
 import difflib
@@ -71,7 +71,7 @@ import planting  # noqa: E402
 
 EQ = "build/equivalence-tests/"
 TARGET = 95.0  # per cent
-# Processor seconds of each suite without a bug: they decide the order, and when one hangs.
+# Processor seconds of each suite without a bug: they decide the order, and when a suite hangs.
 SECONDS = {
     "arena_test": 0.1, "smoke": 0.1, "vectors": 0.1, "wide_prg": 0.1, "wide_prg-libcrypto": 0.1, "corpus-import": 0.1,
     "bitwords_test": 0.2, "api": 0.4, "corpus-ops": 0.5, "forks": 0.9, "hostile": 1, "corpus-cli": 1.1,
@@ -79,14 +79,14 @@ SECONDS = {
     "selftest-prg": 3.2, "selftest-packed": 3.3, "test_tickets": 4.4, "test_preload": 4.8, "cli-quick": 5,
     "test_pool": 5.6, "threads": 6, "cli-freed": 13, "residue": 14, "selftest": 14, "exhaustive": 15,
     "random": 20, "crash": 20, "secret-flow": 25, "test_tls": 25, "cli": 40, "shipped-prg": 40, "faults": 45}
-# 5 to 40 of these; a file that has no other suites is asked by them all the same
+# 5 to 40 of these; they still judge a file that has no other suites
 SLOW = {"selftest", "residue", "faults", "exhaustive", "random", "secret-flow", "threads", "shipped-prg",
         "cli-freed", "cli", "crash"}
 
 OPT = ["vectors", "api", "forks", "hostile", "corpus-import", "corpus-ops", "memory", "selftest-quick",
        "selftest-packed", "selftest", "residue", "faults", "random", "exhaustive"]
-# What kills: the files, and their suites.  A suite is a target of make and a command, the target itself where
-# there is no other.
+# Files, and the suites that may kill their bugs. A suite is a target of make and a command; by
+# default the command is the target.
 PLAN = [
     (["prg/libcrypto.c", "prg/prg.h", "prg/wipe.[ch]", "prg/lanes.[ch]"],
      ["vectors", "api", "memory", "prg_choice", "wide_prg", "wide_prg-libcrypto", "faults", "smoke", "residue",
@@ -113,17 +113,17 @@ PLAN = [
     (["tls/server/server.c"], ["test_tls"]),
     (["tls/openssl/preload.c"], ["test_preload"]),
 ]
-# the folders that the suites of a folder are linked from
+# folders that the suites of a folder are linked from
 LINKED = {folder: ["include", "prg", "opt"] + own for folder, own in (
     ("prg", ["ref"]), ("ref", ["ref"]), ("opt", ["ref"]), ("cli", ["ref", "cli"]),
     ("tls", ["tls"]))}
 NOT_MUTATED = ["*/wp/*", "ref/smoke.c", "ref/names.h", "cli/impls/*",
                "opt/selftest/*", "opt/tests/*", "tls/tests/*", "tls/fleet/fleet.c",
                "tls/fleet/wire.[ch]", "tls/fleet/target.[ch]", "tls/fleet/cause.[ch]", "tls/pprf_fleet.h"]
-# what a compiler refuses without being asked: not even a test is needed (with -w gcc takes it all)
+# what a compiler refuses by itself needs no test (gcc -w accepts everything)
 TYPED = ["-Werror=int-conversion", "-Werror=incompatible-pointer-types",
          "-Werror=implicit-function-declaration"]
-# of cli/test_cli.py: those that take more than half a second
+# tests of cli/test_cli.py that take more than half a second
 CLI_SLOW = {"test_progress_shows_on_a_terminal_and_only_there", "test_planted_bugs_are_caught",
             "test_memory_at_the_node_peak_is_known_between_samples",
             "test_memory_is_sampled_wherever_it_may_have_grown",
@@ -135,7 +135,7 @@ CLI_SLOW = {"test_progress_shows_on_a_terminal_and_only_there", "test_planted_bu
 
 
 def cli_tests(inside):
-    """The quick tests of cli/test_cli.py in the class Simulate, or in the others."""
+    """The quick tests of cli/test_cli.py, in the class Simulate or in the others."""
     found, group = [], ""
     with open(os.path.join(TOP, "cli", "test_cli.py")) as f:
         for line in f:
@@ -192,8 +192,8 @@ class Token:
 
 
 def compiled(text):
-    """The text, its comments blank already, with what Frama-C alone reads and the preprocessor's
-    lines blank too, but for the bodies of macros; and the numbers of the lines of those."""
+    """The text without comments, with what only Frama-C reads and preprocessor lines blanked,
+    except the bodies of macros; and the line numbers of those bodies."""
     out, macros, active, before, in_directive = [], set(), [], "", False
     for number, line in enumerate(text.split("\n")):
         continued = before.endswith("\\")
@@ -273,7 +273,7 @@ ERRORS = re.compile(r"(?:PPRF_(?:ERR_\w+|OK)|STATUS_\w+)$")
 
 
 def operators(tokens):
-    """Another operator: relations, arithmetic, bits, logic, steps."""
+    """Replace an operator: relations, arithmetic, bits, logic, steps."""
     for k, t in enumerate(tokens):
         if t.kind != "op" or t.text not in SWAPS or t.where != "code":
             continue
@@ -287,7 +287,7 @@ def operators(tokens):
 
 
 def constants(tokens):
-    """A constant one greater, one less, or zero."""
+    """Make a constant one greater, one less, or zero."""
     for t in tokens:
         if t.kind != "number" or t.where not in ("code", "data") or "." in t.text:
             continue
@@ -302,7 +302,7 @@ def constants(tokens):
 
 
 def statements(tokens):
-    """A statement deleted: a call, a wipe, an assignment, a jump."""
+    """Delete a statement: a call, a wipe, an assignment, a jump."""
     for k, t in enumerate(tokens):
         if t.where != "code" or k == 0:
             continue
@@ -329,7 +329,7 @@ def statements(tokens):
 
 
 def conditions(tokens):
-    """A condition negated, always true, or never."""
+    """Make a condition negated, always true, or never true."""
     for k, t in enumerate(tokens):
         if t.where != "code" or t.text not in ("if", "while") or tokens[k + 1].text != "(":
             continue
@@ -344,7 +344,7 @@ def conditions(tokens):
 
 
 def arguments(tokens, text):
-    """Two neighbouring arguments of a call exchanged."""
+    """Exchange two neighbouring arguments of a call."""
     for k, t in enumerate(tokens):
         if t.where != "code" or t.text != "(" or k == 0 or tokens[k - 1].kind != "name" or \
                 tokens[k - 1].text in KEYWORDS:
@@ -366,7 +366,7 @@ def arguments(tokens, text):
 
 
 def returns(tokens, text):
-    """Another result: zero, success, another error."""
+    """Return another result: zero, success, another error."""
     for k, t in enumerate(tokens):
         if t.where == "code" and t.text == "return" and tokens[k + 1].text != ";":
             end = k + 1
@@ -383,7 +383,7 @@ def returns(tokens, text):
 
 
 def variables(tokens, text, members):
-    """Another variable, or member, of the same type."""
+    """Use another variable, or member, of the same type."""
     k = 0
     while k < len(tokens):
         if not (tokens[k].text == "{" and tokens[k].where == "code" and k > 0 and
@@ -419,7 +419,7 @@ def variables(tokens, text, members):
 
 
 def members_of(paths):
-    """Member -> the members of its structure that have its type."""
+    """{member: the members of its structure with the same type}"""
     found = {}
     for path in paths:
         with open(os.path.join(TOP, path)) as f:
@@ -445,7 +445,7 @@ def squeezed(text):
 
 
 class Source:
-    """A file, and where its lines are."""
+    """A file, and the places of its lines."""
 
     def __init__(self, file):
         with open(os.path.join(TOP, file)) as f:
@@ -455,7 +455,7 @@ class Source:
             self.starts.append(self.starts[-1] + len(line) + 1)
             line = squeezed(line)
             counts[line] = counts.get(line, 0) + 1
-            self.places.append((counts[line], line))  # the how-manieth of this text
+            self.places.append((counts[line], line))  # its index among lines with this text
 
     def line_at(self, at):
         """From 0."""
@@ -478,11 +478,11 @@ class Bug:
         self.old = squeezed(source.text[low:high])
         self.new = squeezed(self.changed(low, high))
         count, line = source.places[first]
-        self.place = self.file + ("#%d" % count if count > 1 else "")  # in equivalent.txt
+        self.place = self.file + ("#%d" % count if count > 1 else "")  # its name in equivalent.txt
         self.line_text = self.place + " " + line
 
     def changed(self, low, high):
-        """Of the text from low to high."""
+        """The text from low to high, with the change."""
         (start, before), (end, after) = self.parts
         kept = self.source.text[start:end] if after else ""
         return self.source.text[low:start] + before + kept + after + self.source.text[end:high]
@@ -495,7 +495,7 @@ class Bug:
         return "%s:%d %s: %s ==> %s" % (self.file, self.line, self.operator, self.old, self.new)
 
     def key(self):
-        """Its name wherever its line is."""
+        """Its name, independent of where its line is."""
         return "%s %s: %s ==> %s" % (self.place, self.operator, self.old, self.new)
 
     def diff(self):
@@ -536,8 +536,8 @@ def all_bugs(file, members):
 
 
 def sample(files, seed):
-    """The bugs of the files in the order in which they are drawn: one of each line, then another of
-    each that has more, and so on."""
+    """The bugs of the files in the order in which they are drawn: one of each line, then another
+    one of each line that has more, and so on."""
     def drawn(text):
         return hashlib.sha256(("%s\n%s" % (seed, text)).encode()).digest()
     members = members_of(sorted(set(files) | {"prg/prg.h", "opt/store.h", "opt/slots/bitmap.h"}))
@@ -563,7 +563,7 @@ def make_variable(names):
 
 
 def units(file):
-    """The translation units that a changed file is compiled in."""
+    """The translation units that include a changed file."""
     if file.endswith(".c"):
         return [file]
     including, folder = {file}, file.split("/")[0]
@@ -586,7 +586,7 @@ def units(file):
 
 
 def limit_of(suite):
-    """Seconds of processor time after which a suite hangs."""
+    """Processor seconds after which a suite counts as hung."""
     return int(2 + 5 * SECONDS[suite])
 
 
@@ -594,13 +594,13 @@ def target_of(suite):
     return COMMANDS[suite][0] if suite in COMMANDS else EQ + suite
 
 
-# of build/ what has no part in the suites
+# what the suites do not need from build/
 NOT_BUILT = ["report", "bench", "afl", "cov", "covered", "msan", "coq", "wp", "*.log", "*.jsonl", "arch", "root",
              "root.*", "debian12*"]
 
 
 class Copy:
-    """A copy of a folder with the sources and what is built from them, for one worker."""
+    """A worker's copy of a folder, with the sources and what is built from them."""
 
     def __init__(self, kept, root, flags):
         self.kept, self.root, self.flags = kept, root, flags
@@ -609,7 +609,7 @@ class Copy:
         self.times = self.built()
 
     def built(self):
-        """What is built -> when it was."""
+        """{built file: its time}"""
         found = {}
         for directory, _, names in os.walk(os.path.join(self.root, "build")):
             for name in names:
@@ -618,7 +618,8 @@ class Copy:
         return found
 
     def restore(self):
-        """What was built without a bug, with its times: make takes it as it is."""
+        """Put back what was built without a bug, with its times, so that make takes it as up to
+        date."""
         now = self.built()
         for path in now.keys() | self.times.keys():
             if now.get(path) != self.times.get(path):
@@ -651,7 +652,7 @@ class Copy:
 
 
 def digest_of(files):
-    """Of the names and contents of files."""
+    """A digest of the names and contents of files."""
     digest = hashlib.sha256()
     for file in files:
         with open(os.path.join(TOP, file), "rb") as f:
@@ -661,7 +662,7 @@ def digest_of(files):
 
 
 def code_digest(folders):
-    """Of the code of folders, without its comments."""
+    """A digest of the code in folders, without its comments."""
     digest = hashlib.sha256()
     for file in sorted({*code_files(""), "include/pprf.h"}):
         if file.split("/")[0] in folders:
@@ -673,7 +674,7 @@ def code_digest(folders):
 
 
 class Verdicts:
-    """What earlier runs found: bug -> record, and the suites that pass without a bug."""
+    """Results of earlier runs: {bug: record}, and the suites that pass without a bug."""
 
     def __init__(self, path, kept, again):
         tracked = subprocess.run(
@@ -704,12 +705,12 @@ class Verdicts:
         self.file = open(path, "a")
 
     def suite(self, name):
-        """Of a suite's program without a bug, its scripts and its data; of all that there is where the
-        program is a script itself."""
+        """A digest of a suite's program without a bug, its scripts and its data; of all files if
+        the program is a script itself."""
         if name not in self.suites:
             target = os.path.join(self.kept, target_of(name))
             content = b""
-            if os.path.exists(target):  # --try compiles the suites that it asks alone
+            if os.path.exists(target):  # --try compiles only the suites that it runs
                 with open(target, "rb") as f:
                     content = f.read()
             scripts = [p for p in COMMANDS.get(name, (None, None))[1] or [] if p.endswith(".py")]
@@ -721,7 +722,7 @@ class Verdicts:
         return self.suites[name]
 
     def passed(self, record):
-        """The suites that a bug was seen to pass, and that are the same now."""
+        """The suites that the bug passed and that have not changed since."""
         return {s for s, digest in record.get("passed", {}).items() if digest == self.suite(s)}
 
     def keep(self, **record):
@@ -739,7 +740,7 @@ class Verdicts:
 class Judge:
     def __init__(self, copies, verdicts, quick, only):
         self.quick, self.only, self.verdicts, self.trusted = quick, only, verdicts, verdicts.passes
-        self.killers = {}  # file -> [(line's number, suite)]
+        self.killers = {}  # {file: [(line number, suite)]}
         self.free, self.lock = queue.SimpleQueue(), threading.Lock()
         for copy in copies:
             self.free.put(copy)
@@ -751,7 +752,8 @@ class Judge:
         return [s for s in all_of if not (self.quick and s in SLOW)] or all_of
 
     def in_order(self, bug):
-        """The suites that are asked: what killed it in other code or the nearest bug, then the quickest."""
+        """The suites to run: the ones that killed it in other code or killed the nearest bug, then
+        the quickest first."""
         before = self.verdicts.killers.get(bug.key())
         near = min((abs(line - bug.line), suite) for line, suite in self.killers[bug.file])[1] \
             if self.killers.get(bug.file) else None
@@ -761,7 +763,7 @@ class Judge:
         self.killers.setdefault(bug.file, []).append((bug.line, suite))
 
     def settled(self, bug, record):
-        """What an earlier run says of a bug, as far as it was asked as much as now; or None."""
+        """The verdict of an earlier run that was at least as thorough as this one, or None."""
         if record["verdict"] in ("invalid", "identical"):
             return record["verdict"]
         if record["verdict"] in ("killed", "hung"):
@@ -774,7 +776,7 @@ class Judge:
         return "open" if self.quick or self.only else "survived"
 
     def trust(self, suite, copy):
-        """Whether a suite passes without a bug."""
+        """Whether the suite passes without a bug."""
         with self.lock:
             if suite not in self.trusted and copy.build(suite) and \
                     copy.run(suite) == "passed":
@@ -783,7 +785,7 @@ class Judge:
             return suite in self.trusted
 
     def judge(self, bug, record):
-        """The verdict, the suite that killed, and the suites that passed."""
+        """The verdict, the suite that killed the bug, and the suites that passed."""
         copy = self.free.get()
         path = os.path.join(copy.root, bug.file)
         shutil.copy2(path, path + ".kept")
@@ -837,7 +839,7 @@ def triaged():
             elif line.startswith("  ") and at:
                 found[at] = (found.get(at, "") + " " + line.strip()).strip()
             else:
-                sys.exit("equivalent.txt: not FILE: OLD ==> NEW and a reason below: " + line)
+                sys.exit("equivalent.txt: not FILE: OLD ==> NEW with a reason below: " + line)
     for place, old, _ in found:
         with open(os.path.join(TOP, place.split("#")[0])) as f:
             if " ".join(old.split()) not in " ".join(f.read().split()):
@@ -880,12 +882,12 @@ def main():
     os.makedirs(logs, exist_ok=True)
     begin, results = time.time(), []
     with tempfile.TemporaryDirectory(prefix="pprf-bugs-") as directory:
-        os.chmod(directory, 0o755)  # tests run the program as another user, too
+        os.chmod(directory, 0o755)  # some tests run the program as another user
         kept = os.path.join(directory, "kept")
         os.mkdir(kept)
         planting.copy_tree(kept, [""], *NOT_BUILT)
         tried = [t for t in o.tried.split(",") if t]
-        name = "try" if tried else "random"  # beside a run there may be another, for a test
+        name = "try" if tried else "random"  # another run may be in progress, to develop a test
         if not planting.make(sorted({target_of(s) for f in files for s in tried or suites_of(f)}), kept):
             sys.exit("the tests do not compile:\n" + planting.output(kept))
         copies = [Copy(kept, os.path.join(directory, str(i)), flags) for i in range(o.jobs)]
@@ -953,7 +955,7 @@ def main():
         json.dump({"seed": seed, "score": score, **count, "bugs": results}, f, indent=1)
         f.write("\n")
     if total < o.count and time.time() - begin > o.seconds:
-        print("# stopped after %d of %d: the same command goes on" % (total, o.count))
+        print("# stopped after %d of %d: the same command continues" % (total, o.count))
         return 3
     return 0 if total and score >= TARGET else 1
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which tests a file reaches: the graph of what make builds and what tests run.
+"""Which tests concern a file: the graph of what make builds and what tests run.
 
-A target reaches its prerequisites and the files that its recipe names, as make's own data base has them; a C file what
-it includes; a Python file what it imports; a test what its own script names.  So a test whose rule and script do not
-name what it tests is no test of it."""
+A target reaches its prerequisites and the files that its recipe names, according to make's data
+base; a C file reaches what it includes; a Python file what it imports; a test what its script
+names. So if neither a test's rule nor its script names what it tests, it does not count as a test
+of it."""
 import collections
 import fnmatch
 import os
@@ -12,12 +13,12 @@ import subprocess
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 
-# they name files all over the tree and test no code: what they name is not theirs
+# they name files all over the tree but do not test them
 ABOUT_ALL = {"deps.sh", "docs/test_docs.py", "equivalence-tests/gates/test_gates.py", "style/check.py"}
 
 
 def files():
-    """What is there and git has, or would take."""
+    """Existing files that git tracks or would track."""
     out = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=TOP, stdout=subprocess.PIPE,
                          check=True)
     return sorted(f for f in out.stdout.decode().split("\0") if os.path.isfile(os.path.join(TOP, f)))
@@ -29,7 +30,7 @@ def text_of(file):
 
 
 def make(*arguments):
-    """Make's answer to a question that it may answer without its makefiles' being up to date."""
+    """Output of make for a query that does not need up-to-date makefiles."""
     environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
     return subprocess.run(["make", "--no-print-directory", "DEPS=skip", *arguments], cwd=TOP, env=environment,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="replace").stdout
@@ -39,8 +40,8 @@ class Graph:
     def __init__(self, goals):
         self.files, self.edges = set(files()), collections.defaultdict(set)
         self.goals, self.reach = set(goals), {}
-        self.run = collections.defaultdict(set)  # by a target's recipe
-        self.named = collections.defaultdict(set)  # by the last part of a path
+        self.run = collections.defaultdict(set)  # run by a target's recipe
+        self.named = collections.defaultdict(set)  # files by the last part of their path
         for file in self.files:
             self.named[os.path.basename(file)].add(file)
         self.read(make("-npr", *goals))
@@ -48,7 +49,7 @@ class Graph:
             self.edges[file] |= self.taken_by(file)
 
     def read(self, text):
-        """Make's data base: variables, then rules with their recipes."""
+        """Read make's data base: variables, then rules with their recipes."""
         variables, targets, recipes = {}, [], []
         for line in text[text.find("# Make data base"):].split("\n"):
             assigned = re.match(r"([\w-]+) :?:?= (.*)", line)
@@ -70,11 +71,11 @@ class Graph:
                     recipes.append((target, line))
             elif not line.startswith("#"):
                 targets = []
-        for target, line in recipes:  # a make in a recipe
+        for target, line in recipes:  # a recipe that calls make
             self.edges[target] |= {word for word in line.split() if "/" in word and word in self.edges}
 
     def words(self, text, folder):
-        """The files of the tree that a text names, from the top or from a folder."""
+        """The files in the tree that a text names, relative to the top or to the folder."""
         found = set()
         for word in set(re.findall(r"[\w.*+-]+(?:/[\w.*+-]+)*", text)):
             for base in {"", folder}:
@@ -99,7 +100,7 @@ class Graph:
         return found
 
     def reached(self, goal):
-        """All that a goal is made of, or runs; not what another of the goals does."""
+        """Everything that a goal is built from or runs, except what another goal runs."""
         if goal not in self.reach:
             seen, todo = set(), [goal]
             for script in {goal, *self.run[goal]} & self.files - ABOUT_ALL:

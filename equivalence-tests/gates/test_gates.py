@@ -43,7 +43,7 @@ class Case(unittest.TestCase):
 
 class Fuzzing(Case):
     def gate(self, text, status):
-        """fuzz.py on a target that prints this and ends so, beside one that is well."""
+        """Run fuzz.py on a target with this output and exit status, and on a good one."""
         self.write("good", "#!/bin/sh\ncat <<'E'\n%sE\n" % GOOD, 0o755)
         self.write("target", "#!/bin/sh\ncat <<'E'\n%sE\nexit %d\n" % (text, status), 0o755)
         return subprocess.run([sys.executable, os.path.join(HERE, "..", "fuzz", "fuzz.py"), self.dir, "1", "good",
@@ -66,7 +66,7 @@ class Fuzzing(Case):
         self.assertEqual(self.gate("no such file\n", 127), 1)
 
     def again(self, script):
-        """fuzz.py on a target that is well and whose kept input this program runs."""
+        """Run fuzz.py on a good target whose kept input this program runs."""
         self.write("corpus/target/input", "x")
         if script is not None:
             self.write("again", "#!/bin/sh\n" + script, 0o755)
@@ -86,7 +86,8 @@ class Fuzzing(Case):
 
 
 class Packing(Case):
-    """pack.py on a target that reaches the features which an input names, eight an edge, and dies of `crash`."""
+    """pack.py on a target that reaches the features named in an input, eight an edge, and dies of
+    `crash`."""
     TARGET = """#!/usr/bin/env python3
 import os, sys
 control = next(a.split("=")[1] for a in sys.argv if a.startswith("-merge_control_file="))
@@ -101,7 +102,7 @@ with open(control, "w") as out:
 """
 
     def gate(self, *inputs, most=300):
-        """The status, and what is packed."""
+        """The exit status, and the packed inputs."""
         folder = tempfile.mkdtemp(dir=self.dir)
         for i, text in enumerate(inputs):
             self.write("%s/input-%d" % (folder, i), text)
@@ -156,7 +157,7 @@ with open(control, "w") as out:
             with open(archive, "rb") as f:
                 archives.append(f.read())
         self.assertEqual(*archives)
-        self.assertEqual(archives[0][4:8], bytes(4))  # gzip's time
+        self.assertEqual(archives[0][4:8], bytes(4))  # the timestamp of gzip
 
     def test_the_committed_archives_are_as_pack_writes_them(self):
         archives = glob.glob(os.path.join(HERE, "..", "fuzz", "corpus", "*"))
@@ -170,7 +171,7 @@ with open(control, "w") as out:
 
 
 class Coverage(Case):
-    """A program of 40 covered lines, one that is not, and a branch with one outcome."""
+    """A program of 40 covered lines, an uncovered one, and a branch with only one outcome."""
 
     def gate(self, reasons, again=0):
         source = ("int f(int x)\n{\n" + "  x++;\n" * 40 + "  if (x == 7)\n    return 9;\n" * (1 + again) +
@@ -207,7 +208,7 @@ class Coverage(Case):
         r = self.gate(self.LINE + self.BRANCH +
                       "ref/x.c | line | return x; | it is reached, though\n")
         self.assertEqual(r.returncode, 1)
-        self.assertIn("a reason for nothing", r.stdout)
+        self.assertIn("a reason without a gap", r.stdout)
 
     def test_a_reason_is_for_as_many_places_as_it_says(self):
         r = self.gate(self.LINE + self.BRANCH, again=1)
@@ -232,7 +233,7 @@ class Coverage(Case):
 
 
 class PlantedBugs(Case):
-    """planting.py with one bug in one file, and a judge that notices it, or not, or hangs."""
+    """planting.py with one bug in one file, and a judge that notices it, or does not, or hangs."""
 
     def gate(self, line="a bug | file | judge | one ==> two", notices="grep -q two", args=(), text="one\n", more="",
              name="file"):
@@ -280,7 +281,7 @@ class PlantedBugs(Case):
         self.fails("not ok 3 - a bug: SURVIVED\n# 0 of 1", notices="grep -q three")
 
     def test_a_hang_is_noticed_only_where_the_list_says_so(self):
-        loop = "while grep -q two file; do :; done; false"  # ended by its processor time
+        loop = "while grep -q two file; do :; done; false"  # stopped by the limit on processor time
         self.fails("not ok 3 - a bug: hangs in judge", notices=loop)
         self.passes("a bug: noticed by judge", "a bug | file | judge (hangs) | one ==> two", notices=loop)
 
@@ -436,7 +437,7 @@ int yes(int a, int b)
         self.assertNotEqual(first, other)
 
     def drawn(self, text):
-        """The sample of a file of this text, and the digest of its code."""
+        """The sample for a file with this text, and the digest of its code."""
         self.write("ref/x.c", text)
         kept, random_bugs.TOP = random_bugs.TOP, self.dir
         for name in ("prg/prg.h", "opt/store.h", "opt/slots/bitmap.h", "include/pprf.h"):
@@ -474,7 +475,7 @@ int yes(int a, int b)
 
 
 class ChangedFiles(unittest.TestCase):
-    """check.py: the tests that a changed file touches."""
+    """check.py: the tests that concern a changed file."""
 
     TESTS = ["build/equivalence-tests/" + t for t in ("vectors", "prg_choice", "residue", "api")] + [
         "build/opt/selftest", "cli/test_cli.py", "docs/test_docs.py", "docs/rules"]
@@ -518,7 +519,7 @@ class ChangedFiles(unittest.TestCase):
     def test_what_has_no_plan_has_the_tests_that_are_built_of_it_or_run_it(self):
         for language, file in (("go", "pprf.go"), ("go", "pprftls/pprftls.go"), ("python", "pprf/__init__.py"),
                                ("python", "tests/test_pprf.py"), ("rust", "pprf/src/lib.rs")):
-            lists = ["cli/test_cli.py"] * (file in ("pprf.go", "pprf/__init__.py"))  # it compares their lists of suites
+            lists = ["cli/test_cli.py"] * (file in ("pprf.go", "pprf/__init__.py"))  # compares lists of suites
             self.assertEqual(self.covered(f"bindings/{language}/{file}"), [*lists, f"build/{language}-test"])
         self.assertIn("build/valkey/test_tree", self.covered("valkey/tree.c"))
 
@@ -529,7 +530,7 @@ class ChangedFiles(unittest.TestCase):
             self.assertTrue(fnmatch.filter(without, pattern), f"untested.txt: no file without a test is {pattern}")
 
     def test_a_file_without_a_test_is_a_failure(self):
-        # not among the sources, by which other tests tell whether results are of them
+        # in build/, since other tests check whether results belong to the present sources
         with tempfile.NamedTemporaryFile(dir=os.path.join(reach.TOP, "build"), prefix="lonely-", suffix=".c") as lonely:
             for file, status in ((lonely.name, 1), (os.path.join(HERE, "no-such-file"), 1),
                                  (os.path.join(HERE, "..", "..", "LICENSE"), 0),

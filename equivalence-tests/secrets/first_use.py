@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """TAP: the first call of each function in a process, in programs linked as users link them.
 
-gcc links lazily where nobody asks for else: the first call of a function of the C library goes through the
-dynamic linker, which saves all vector registers below the caller.  What a seed passed through would be left there,
-deeper than what is wiped.  So the library calls each of these functions once before it reads the first seed
-(prg/common/prepare.h).
-The project's other tests could not see it: they are linked with -z now.
+gcc links lazily by default: the first call of a function of the C library goes through the dynamic
+linker, which saves all vector registers below the caller. A seed left in a register would be stored
+there, deeper than what is wiped. So the library calls each of these functions once before it reads
+the first seed (prg/common/prepare.h). The project's other tests cannot see this, since they are
+linked with -z now.
 
-Each case is a fresh process, first_use.c (or the same in Go, Rust, Python), which stops before its key is made,
-after that, and after the operation.  Then
-  - no slot of a function that the library calls is unresolved once a key was made, but of those in UNBOUND;
-  - no seed of the tree lies in writable memory, but for live ones in memory that core dumps leave out.
+Each case is a fresh process, first_use.c (or the same in Go, Rust, Python), which stops before its
+key is made, after that, and after the operation. Then
+  - once a key was made, every function that the library calls is bound, except those in UNBOUND;
+  - no seed of the tree is in writable memory, except live ones in memory that core dumps omit.
 
 Usage: first_use.py [--full] [BUILD...]
 Environment: B, CPPFLAGS, LDLIBS."""
@@ -38,18 +38,18 @@ OPERATIONS = ("eval", "punct", "eval_punct", "punct_range", "eval_batch", "punct
 ERASES = {"punct", "eval_punct", "punct_range", "punct_batch", "grow"}
 STORES = {"packed": 2, "slots": 1}
 
-# What the library may call unbound, and why no seed is in a register then.
+# Functions that the library may call unbound, and why no seed is in a register then.
 UNBOUND = {
     "__stack_chk_fail": "ends the process",
     "abort": "ends the process",
     "RAND_priv_bytes": "draws a salt or a root, before the key has a seed",
     "getrandom": "the same",
-    "getpid": "called before the same",
+    "getpid": "called before a salt or a root is drawn",
     "pthread_atfork": "called when the library is loaded, or the first key made",
     "strcmp": "compares names of PRGs, those of the environment before the key has a seed", "strncmp": "the same",
     "EVP_MD_free": "when libcrypto ends", "EVP_CIPHER_free": "the same", "EVP_KDF_free": "the same",
 }
-# libcrypto's functions for one suite are bound by the first key of that suite
+# libcrypto's functions for one suite, which the first key of that suite binds
 OF_SUITE = {3: r"EVP_(CIPHER_CTX|Encrypt)", 4: r"EVP_KDF_(CTX|derive)|OSSL_PARAM"}
 
 
@@ -61,8 +61,8 @@ def command(*args, **kwargs):
 
 
 class Build:
-    """A program with the library: its arguments before the operation's, the file whose slots count, and what the
-    library in it calls."""
+    """A program with the library: its arguments before the operation's, the file whose slots count,
+    and the functions that the library calls in it."""
 
     def __init__(self, name, argv, module, calls, lazy):
         self.name, self.argv, self.module, self.calls, self.lazy = name, argv, os.path.realpath(module), calls, lazy
@@ -77,7 +77,7 @@ def undefined(path, *flags):
 
 
 class Missing(Exception):
-    """What a build needs and the machine has not."""
+    """What a build needs is not installed."""
 
 
 GO = "github.com/libpprf/libpprf/bindings/go"
@@ -115,13 +115,13 @@ def built_by_cargo(out, link):
         command(cargo, "build", "--release", cwd=crate, env=env)
     except AssertionError as why:
         if re.search("failed to (get|download|fetch)|no matching package", str(why)):
-            raise Missing("crates are not to be had") from why
+            raise Missing("crates are not available") from why
         raise
     return os.path.join(target, "release", "first_use")
 
 
 def built_by_pip(out, link):
-    """(the interpreter, which bindings/python/test.sh would choose, the package's extension)."""
+    """(interpreter, as bindings/python/test.sh would choose it; extension module of the package)"""
     needed = ["-c", "import cffi, setuptools, wheel, pip"]
     python = next((p for p in (sys.executable, "/usr/bin/python3")
                    if subprocess.run([p, *needed], capture_output=True, check=False).returncode == 0), None)
@@ -138,7 +138,7 @@ def built_by_pip(out, link):
 
 
 def built(name):
-    """A build by its name: "KIND COMPILER FLAG... LINK", where LINK is lazy or now."""
+    """A build by its name "KIND COMPILER FLAG... LINK", where LINK is lazy or now."""
     kind, cc, *flags, link = name.split()
     os.makedirs(WORK, exist_ok=True)
     out = os.path.join(WORK, name.replace(" ", ""))
@@ -159,7 +159,7 @@ def built(name):
     source = ["-w", *flags, "-I" + amalgamation]
     pic = ["-fPIC"] if kind == "plugin" else []
     command(cc, *source, *pic, "-c", one, "-o", object_)
-    if "-flto" in flags:  # what it calls is known after that
+    if "-flto" in flags:  # the calls are known only after that
         command(cc, *source, *pic, "-fno-lto", "-c", one, "-o", out + ".calls.o")
         calls = undefined(out + ".calls.o")
     else:
@@ -183,7 +183,8 @@ def built(name):
 
 
 class Tree:
-    """The seeds of the nodes on the path to LEAF, those beside it and LEAF's value, and a key file."""
+    """The seeds of the nodes on the path to LEAF, of those beside it, LEAF's value, and a key
+    file."""
 
     def __init__(self, suite):
         name = next(n for n, (number, _) in SUITES.items() if number == suite)
@@ -202,7 +203,7 @@ class Tree:
 
 
 def resolved(build, pid):
-    """{name: whether its slot is resolved} of the module."""
+    """{function: whether its slot in the module is resolved}"""
     base, spans = None, []
     with open(f"/proc/{pid}/maps", encoding="ascii") as maps:
         for line in maps:
@@ -223,7 +224,7 @@ def resolved(build, pid):
 
 
 def resident(pagemap, memory, first, end):
-    """The bytes of the mapping's pages that the process has: Go maps 64 MB where it uses some."""
+    """The bytes of those pages of the mapping that exist: Go maps 64 MB and uses only some."""
     page = os.sysconf("SC_PAGE_SIZE")
     pagemap.seek(first // page * 8)
     entries = struct.unpack(f"{(end - first) // page}Q", pagemap.read((end - first) // page * 8))
@@ -240,8 +241,8 @@ def resident(pagemap, memory, first, end):
 
 
 def finds(pid, seeds, anywhere):
-    """Where words of seeds lie in writable memory; those of `anywhere` count in all of it, the others where a
-    core dump would have them."""
+    """Where words of seeds are in writable memory. Seeds in `anywhere` count in all of it, others
+    only in memory that a core dump would contain."""
     found = []
     words = {seed[at:at + 8]: name for name, seed in seeds for at in range(0, len(seed), 8)}
     with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory, open(f"/proc/{pid}/pagemap", "rb") as pagemap, \
@@ -270,15 +271,16 @@ def case(build, operation, suite, store, problems):
     """One process."""
     tree = Tree(suite)
     argv = [*build.argv, operation, str(suite), str(STORES[store])]
-    # Go preempts by signals, whose frames keep registers (docs/soundness/trusted.md); with that on, one run of some
-    # thousand found the root in memory that a core file has, and none after it did: not explained
+    # Go preempts by signals, whose frames keep registers (docs/soundness/trusted.md). With
+    # preemption on, one run in some thousand found the root in memory that core dumps contain, and
+    # no later run did; this is not explained.
     env = {k: v for k, v in os.environ.items() if not k.startswith(("LD_", "PPRF_"))}
     env["GODEBUG"] = "asyncpreemptoff=1"
     seeds = [(f"node {i} of the path", s) for i, s in enumerate(tree.path)] + \
             [(f"node {i} beside the path", s) for i, s in enumerate(tree.beside)]
     seeds[0] = ("the root", tree.root)
     if build.name.startswith("python"):
-        seeds = seeds[1:]  # its buffers are wiped, and not what the interpreter made of them
+        seeds = seeds[1:]  # its buffers are wiped, but not the interpreter's copies
     erased = {name for name, _ in seeds} - {name for name, _ in seeds if "beside" in name}
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env) as process:
         def until_it_stops(what):
@@ -323,7 +325,7 @@ def case(build, operation, suite, store, problems):
             process.kill()
 
 
-# what the bindings' own builds say, for the list of what the library calls in them
+# the bindings' own builds, for the list of functions that the library calls in them
 NO_OPENSSL = "gcc -O2 -DPPRF_NO_OPENSSL"
 BUILDS = ["static gcc -O2 lazy", "shared gcc -O2 lazy", "onefile gcc -O2 lazy", "onefile clang -O2 lazy",
           "onefile gcc -O0 -DPPRF_NO_OPENSSL lazy", "onefile gcc -O2 -D_FORTIFY_SOURCE=2 lazy", "plugin gcc -O2 lazy"]
@@ -359,7 +361,7 @@ def main():
                 for store in STORES:
                     for operation in OPERATIONS:
                         if operation == "expand" and kind in ("go", "rust", "python"):
-                            continue  # they have no such function
+                            continue  # these suites have no such function
                         processes += 1
                         case(compiled, operation, suite, store, problems)
         problems = list(dict.fromkeys(problems))

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # TAP: MemorySanitizer finds no use of an uninitialized byte in ref and opt (initialized.c), and
 # finds those that are planted in ref.
-# Usage: initialized.sh FOLDER: the program is there.
+# Usage: initialized.sh FOLDER, which contains the program
 # Environment: CLANG; CFLAGS, LDFLAGS, LDLIBS and OBJECTS of the program.
 set -u
 shopt -s extglob
-# libcrypto is not instrumented: what it compares, MemorySanitizer takes for uninitialized (OpenSSL 3.5 does
-# when a cipher is fetched).  Of ours, memcmp sees the first bytes of a key file alone.
+# libcrypto is not instrumented, so memory that it writes and compares looks uninitialized (OpenSSL
+# 3.5 does so when a cipher is fetched). Our own code calls memcmp only on the first bytes of a key
+# file.
 export MSAN_OPTIONS=exitcode=66:intercept_memcmp=0
 program=$1/initialized_bytes
 dir=$(mktemp -d)
@@ -27,7 +28,8 @@ status=$?
 grep '^# ' "$dir/log"
 result $status no_uninitialized_byte_is_used
 
-# Unoptimized: of a value that was never set an optimizer makes what it likes, and nobody reads it.
+# Unoptimized: an optimizer may replace a value that was never set, and then nothing reads it.
+# FILE NAME SED-EXPRESSION
 planted() { # FILE NAME SED-EXPRESSION
   local status=1
   echo "the edit does not apply to ref/$1.c any more, or it does not compile" > "$dir/log"

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# TAP: residue.c on libraries compiled by another compiler and with other flags than ours, with
-# libcrypto's PRG and with each version of the one that ships.  The test itself stays as it is.
+# TAP: residue.c on libraries compiled with other compilers and flags than ours, with libcrypto's
+# PRG and with each version of the one that ships. The test itself is compiled as always.
 # Usage: residue-matrix.sh [--quick] CELL...
 #   A cell is a compiler and its flags, e.g. gcc-O3 or clang-O2-flto or gcc-O3-march=native.
-#   --quick: of all but the version that is chosen by itself only what is left on the stack.
-# Environment: B, CPPFLAGS, LDLIBS, REF_SRC, OPT_SRC, BOTH_SRC (what both have),
+#   --quick: search only the stack, except for the version that is chosen by default.
+# Environment: B, CPPFLAGS, LDLIBS, REF_SRC, OPT_SRC, BOTH_SRC (in both libraries),
 # PRG_SRC, OPT_PRG_SRC.
 set -u
 base='-std=c11 -g -w -fvisibility=hidden -fstack-protector-strong -fPIC'
@@ -35,7 +35,7 @@ build() { # CELL
   done
   for source in $OPT_SRC $BOTH_SRC; do
     object=${source%.c}.o
-    object=opt/${object//\//-} # files of different folders may have the same last name
+    object=opt/${object//\//-} # files in different folders may have the same name
     compile "$object" "$source" || return 1
     objects+=("$dir/$object")
   done
@@ -61,7 +61,7 @@ build() { # CELL
 }
 
 flags=" $(sed -n 's/^flags[^:]*: //p' /proc/cpuinfo | head -1) "
-lacks() { # the first of these features that the processor lacks
+lacks() { # prints the first of these features that the processor lacks
   for feature; do
     case $flags in *" $feature "*) ;; *) echo "$feature"; return ;; esac
   done
@@ -85,14 +85,14 @@ for cell; do
   chosen=$("$dir/residue-shipped" --chosen 2> "$log")
   result $? "${cell}_runs_with_the_prg_that_ships" "$log"
   for version in avx512 avx2 scalar; do
-    # what the processor has, the system says: a program that fails is not without a version
+    # /proc/cpuinfo says what the processor supports: a version whose program fails is not skipped
     case $version in
     avx512) lack=$(lacks avx512f avx512vl) ;;
     avx2) lack=$(lacks avx2 bmi1 bmi2) ;;
     *) lack= ;;
     esac
     if [ -n "$lack" ]; then
-      echo "# this processor has no $version"
+      echo "# this processor does not support $version"
       continue
     fi
     PPRF_PRG=$version "$dir/residue-shipped" --chosen 2> "$log" | grep -qx $version

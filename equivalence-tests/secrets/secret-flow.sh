@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# TAP: valgrind finds no branch and no address that depends on a seed in ref and opt, as compiled for
-# the libraries: with a portable PRG (secret_prg.c), and with the one that ships in each version that
-# valgrind can run.  AVX-512 it cannot: the machine code of those versions is read (vector_flow.py);
-# what chooses among the lanes for them in opt_expand_many is checked with the other versions alone.
-# And each of these finds what is planted.
+# TAP: valgrind finds no branch and no address that depends on a seed in ref and opt, compiled as
+# for the libraries: with a portable PRG (secret_prg.c), and with the one that ships, in each
+# version that valgrind can run. It cannot run AVX-512: the machine code of those versions is read
+# (vector_flow.py), and the code that chooses among their lanes in opt_expand_many is checked only
+# with the other versions. Each of these checks must also find planted bugs.
 # Environment: CC and CPPFLAGS as make has them; B, the build folder.
 eq=equivalence-tests
 log=$B/$eq/secret-flow.log
@@ -17,7 +17,7 @@ result() { # STATUS CLAIM
     failed=1
   fi
 }
-memcheck() { # expects an exit status; the program; the rest: environment
+memcheck() { # STATUS PROGRAM [VARIABLE=VALUE...]: expects this exit status
   want=$1 program=$B/$eq/$2
   shift 2
   env "$@" valgrind --quiet --error-exitcode=9 --leak-check=no --track-origins=no "$program" \
@@ -33,13 +33,13 @@ for plant in branch address; do
   result $? "control_a_planted_${plant}_is_found"
 done
 
-# the PRG that ships; PPRF_PRG chooses, and the program says which one it was
+# the PRG that ships; PPRF_PRG chooses a version, and the program prints which one it used
 versions=scalar not=
 if [ "$(uname -m)" = x86_64 ]; then
   flags=" $(sed -n 's/^flags[^:]*: //p' /proc/cpuinfo | head -1) "
   case $flags in
   *" avx2 "*) versions="avx2 scalar" ;;
-  *) not="avx2 (this processor has it not)" ;;
+  *) not="avx2 (not supported by this processor)" ;;
   esac
 fi
 for version in $versions evp; do
@@ -54,14 +54,14 @@ done
 aes_versions='aes-bitsliced aes-evp'
 case ${flags:-} in
 *" aes "*) aes_versions="aes-ni $aes_versions" ;;
-*) not="$not aes-ni (this processor has it not)" ;;
+*) not="$not aes-ni (not supported by this processor)" ;;
 esac
 for version in $aes_versions; do
   memcheck 0 secret_flow_shipped PLANT= TEST_SUITE=aes-128 PPRF_AES=$version &&
     grep -q "^# AES: $version\$" "$log"
   result $? "nor_in_${version}"
 done
-# seeds of 32 bytes; valgrind has no SHA instructions, which are read below
+# 32-byte seeds; valgrind has no SHA instructions, so that code is read below
 for version in sha256-scalar sha256-evp; do
   memcheck 0 secret_wide PLANT= PPRF_SHA256=$version && grep -q "^# SHA-256: $version\$" "$log"
   result $? "nor_in_${version}"

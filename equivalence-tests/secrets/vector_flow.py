@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The versions of the PRG that valgrind cannot run, read: no jump and no address in their machine code
-depends on a seed.
+"""Reads the machine code of PRG versions that valgrind cannot run: no jump and no address depends
+on a seed.
 
-vector_flow.py OBJECT FUNCTION...   exit 1 if a function does what this cannot show to be harmless
+  vector_flow.py OBJECT FUNCTION...   exit 1 if a function contains something not shown harmless
 
-A function of lanes gets a pointer to steps, which hold pointers to seeds, after the two words of the salt
-if its suite has one; one of the kind of prg_expand gets the place of its result and the seed in two
-registers, then what is public; a seed of 32 bytes lies on the stack, of which all is secret that the
-function has not written itself. A walk gets the seed in the first two registers, and on the stack where it
-stores others, which is public. What is read through the argument is public; what is read through anything
-else but the program's constants is secret, and so is whatever was made of it. Vector registers are secret
-throughout. Then: no calls, no indirect jumps, no gathers and scatters, and no condition or address that is
-secret. Whatever instruction on general registers is not in the table below is refused.
-"""
+A function of lanes gets, after the two words of the salt if its suite has one, a pointer to steps,
+which hold pointers to seeds. One like prg_expand gets the address of its result and the seed in two
+registers, then public arguments. A 32-byte seed is on the stack, all of which is secret except what
+the function has written itself. A walk gets the seed in the first two registers; the stack, where
+it stores others, is public. What is read through the argument is public. What is read through
+anything else except the program's constants is secret, and so is everything computed from it.
+Vector registers are always secret. Then the code must contain no calls, no indirect jumps, no
+gathers or scatters, and no secret condition or address. An instruction on general registers that is
+not in the table below is refused."""
 import re
 import subprocess
 import sys
@@ -44,10 +44,10 @@ def registers_of(memory):
 class Flow:
     def __init__(self, name):
         lanes, walk = "_x" in name, name.endswith("_descend")
-        # the argument and the stack; seeds come in registers where there are no lanes
+        # the argument and the stack; functions without lanes get seeds in registers
         self.step = set() if not lanes else {"rdi"} if "keccak" in name else {"rdx"}
         self.secret = set() if lanes else {"rdi", "rsi"} if walk else {"rsi", "rdx"}
-        self.secret_stack = not walk  # what the function has not written
+        self.secret_stack = not walk  # stack that the function has not written
         self.constant = {"rsp", "rbp", "rip"}
         self.stack, self.flags, self.bad = {}, False, []
 
@@ -75,7 +75,7 @@ class Flow:
         return not (base and base[0] in self.constant)
 
     def write(self, operand, secret, like=None):
-        """Note what an operand holds now; like: the register of which it is a copy."""
+        """Record what an operand now holds; like: the register that it is a copy of."""
         if operand in GENERAL:
             register, step, constant = GENERAL[operand], like in self.step, like in self.constant
             for kind in (self.secret, self.step, self.constant):
@@ -148,11 +148,11 @@ class Flow:
             if op == "xchg":
                 self.write(args[0], secret)
             return
-        self.bad.append("an instruction that this does not know: " + line)
+        self.bad.append("an unknown instruction: " + line)
 
 
 def merged(a, b):
-    """What holds where two ways meet."""
+    """What holds after two paths join."""
     if a is None:
         return b
     return (a[0] & b[0], a[1] | b[1], a[2] & b[2],
@@ -160,7 +160,7 @@ def merged(a, b):
 
 
 def run(flow, instructions):
-    """Follow every way through the function until nothing new is known of any instruction."""
+    """Follow every path through the function until nothing new is learned about any instruction."""
     index = {address: i for i, (_, _, _, address) in enumerate(instructions)}
     before, todo = {0: flow.state()}, [0]
     while todo:

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Known-answer vectors for the GGM puncturable PRF, from Python's hashlib and PyCA's cryptography alone.
+"""Known-answer vectors for the GGM puncturable PRF, computed only with Python's hashlib and PyCA's
+cryptography. A node is a string of path bits ('' is the root, '0' its left child), a key a
+dictionary from nodes to seeds: nothing here shares code or data structures with the C
+implementations.
 
-A node is a string of path bits ('' is the root, '0' its left child), a key a dictionary from
-nodes to seeds: nothing here shares code or data structures with the C implementations.
-
-gen_vectors.py          write vectors/*.json beside this file
-gen_vectors.py --check  exit 1 if a committed file differs from what would be written, or does
-                        not match vectors/schema.json
-"""
+  gen_vectors.py          write vectors/*.json beside this file
+  gen_vectors.py --check  exit 1 if a committed file differs from what would be written, or does
+                          not match vectors/schema.json"""
 import hashlib
 import hmac
 import json
@@ -191,7 +190,8 @@ def prg_file():
     return {"kind": "prg", "tests": tests}
 
 
-# The MLS working group's secret-tree.json: cipher suite 1, 8 leaves, the handshake keys of generation 15.
+# The MLS working group's secret-tree.json: cipher suite 1, 8 leaves, the handshake keys of
+# generation 15.
 MLS_ENCRYPTION_SECRET = "01d0e99e8944f05e1ffba9c55a924aa3263fc2f736804ca6e18abebd9cfcf2a0"
 MLS_HANDSHAKE_KEYS = [
     "8e82d0c1ad6f44ac65465658be9365f4", "5714795d8279239141e01bfdb63c6404",
@@ -201,7 +201,7 @@ MLS_HANDSHAKE_KEYS = [
 
 
 def mls_handshake_key(leaf):
-    """RFC 9420, 9.1, of the secret of a leaf."""
+    """RFC 9420, 9.1, from the secret of a leaf."""
     secret = expand_with_label(leaf, b"handshake", b"", 32)
     for generation in range(15):
         secret = expand_with_label(secret, b"secret", generation.to_bytes(4, "big"), 32)
@@ -289,7 +289,7 @@ def puncture_file():
         group("last leaf", depth, [["eval_punct", last], ["eval_punct", last], ["eval", 0]])
         group("everything at once", depth, [["range", 0, last], ["range", 0, last],
                                             ["punct", last], ["eval", 0]])
-        if depth < 63:  # of 63 bits each number is a leaf, and some readers of JSON know no greater ones
+        if depth < 63:  # with 63 bits every number is a leaf, and some JSON readers know no greater numbers
             group("out of the tree", depth, [["punct", last + 1], ["eval", last + 1],
                                              ["eval_punct", (1 << max(40, depth)) + 1], ["range", 0, last + 1],
                                              ["range", last, last - 1]])
@@ -354,7 +354,7 @@ def encoding_file():
     right("no node, depth 32", encode(32, []))
     right("the last leaf of depth 32 alone", encode(32, [((1 << 33) - 1, seed)]))
     right("a zero seed", encode(8, [(1, bytes(16))]))
-    # Whether a key's seeds belong to one root is not visible: such files are keys of their own.
+    # A decoder cannot see whether a key's seeds come from one root: such files are valid keys.
     right("unrelated seeds", encode(2, [(1, noise("a")), (6, noise("b"))]))
     right("the same seed twice", encode(2, [(1, seed), (6, seed)]))
 
@@ -395,7 +395,7 @@ def encoding_file():
     wrong("n = 3 at depth 2", encode(2, [(1, seed), (3, seed), (5, seed)]))
     wrong("n = 2^32 - 1 and no record", encode(32, [], count=(1 << 32) - 1))
     wrong("n = 2^31 and no record", encode(32, [], count=1 << 31))
-    # n (w + 16) is right modulo 2^32, and n <= 2^(d-1)
+    # n (w + 16) is correct modulo 2^32, and n <= 2^(d-1)
     for d, w in ((32, 21), (31, 20), (16, 19)):
         for extra in range(1, 64):
             if w % 2:
@@ -404,7 +404,7 @@ def encoding_file():
                 n = ((1 << 32) + extra * w) // w
             size = n * w % (1 << 32)
             if n <= 1 << (d - 1) and size < 64 and n > 63:
-                # The ids that a decoder finds before it leaves the file are in order.
+                # The ids that a decoder reads before it passes the file's end are in order.
                 for leaf in range(1, 1 << 14, 2):
                     tail = (leaf.to_bytes(w - 16, "little") + noise("tail", 64))[:size]
                     wrap = encode(d, [], count=n, tail=tail)
@@ -517,7 +517,7 @@ def mls_file():
 
 
 def deep_tests(test, name, suite, seed, salt):
-    """Such files of keys deeper than 32."""
+    """The same kinds of files for keys deeper than 32."""
     for d in (33, 48, 62, 63):
         at, top = name + "depth %d, " % d, 1 << d
         test("ok", at + "a root", encode2(d, [(top, seed)], suite, salt))
@@ -539,14 +539,14 @@ def deep_tests(test, name, suite, seed, salt):
         for r in (b"\1\0", b"\0\x80"):
             test("format", at + "reserved bytes %s" % r.hex(), encode2(d, [(top, seed)], suite, salt, reserved=r))
         record = d // 8 + 1 + len(seed)
-        as_one = 1 + (1 << 64) // (record & -record)  # so many records have as many bytes as one, modulo 2^64
+        as_one = 1 + (1 << 64) // (record & -record)  # this many records have as many bytes as one, modulo 2^64
         for count in (2, 1 << (d - 1), (1 << (d - 1)) + 1, 1 + (1 << 32), as_one, (1 << 64) - 1):
             if count < 1 << 64:
                 test("format", at + "n = %d" % count, encode2(d, [(top, seed)], suite, salt, count=count))
 
 
 def version2_tests(suites, seed, salt):
-    """Files of version 2 that a decoder accepts or rejects, for each of the suites."""
+    """Files of version 2 that a decoder accepts or rejects, for each suite."""
     tests = []
 
     def test(result, reason, key):
@@ -644,7 +644,7 @@ def render(name):
     data.update(FILES[name]())
     entries = data.get("tests") or data["groups"]
     data["count"] = sum(len(e["tests"]) if "tests" in e else 1 for e in entries)
-    # One test a line: differences read well, and the files stay small.
+    # One test per line: diffs are readable, and the files stay small.
     out = ["{"]
     lists = [k for k in ("tests", "groups") if k in data]
     for k in sorted(set(data) - set(lists)):
@@ -657,10 +657,11 @@ def render(name):
     return "\n".join(out) + "\n"
 
 
-# ------------------------------------------------------------------ the part of JSON Schema used
+# ------------------------------------------------------------------ the subset of JSON Schema in use
 
 def violations(value, schema, root, at="$"):
-    """Every place where value breaks schema; knows the keywords that vectors/schema.json uses."""
+    """Every place where value breaks schema; supports the keywords that vectors/schema.json
+    uses."""
     known = {"$schema", "$id", "title", "description", "$defs", "$ref", "oneOf", "type", "const",
              "enum", "pattern", "minimum", "maximum", "properties", "required",
              "additionalProperties", "items", "minItems"}
@@ -710,7 +711,7 @@ def violations(value, schema, root, at="$"):
 
 
 def check():
-    """TAP: the committed files are what this program writes, and match the schema."""
+    """TAP: the committed files equal this program's output and match the schema."""
     with open(os.path.join(OUT, "schema.json"), encoding="utf-8") as f:
         schema = json.load(f)
     print("1..%d" % (2 * len(FILES) + 2))
