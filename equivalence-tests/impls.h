@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file impls.h
- * The two implementations in one list, so that one loop tests both. */
+ * The two implementations in a list, so that one loop tests both. */
 #ifndef EQ_IMPLS_H
 #define EQ_IMPLS_H
 
@@ -55,7 +55,7 @@ __attribute__((unused)) static int slots_import(pprf_key **key, const uint8_t *b
   return err == PPRF_ERR_RANGE ? pprf_import(key, buf, len) : err;
 }
 
-/* import_with: into the store that the options name, see any_key */
+/* import_with: into the store named by the options, see any_key */
 #define OPT_IN_STORE(store)                                                              \
   {.name = #store,                      \
    .setup = store##_setup,              \
@@ -75,27 +75,27 @@ __attribute__((unused)) static int slots_import(pprf_key **key, const uint8_t *b
    .import_with = pprf_import_with,     \
    .free = pprf_free}
 
-/** opt with one store or the other; impl_opt has the library's choice, one store after the other. */
+/** opt with a fixed store; impl_opt uses the library's choice, which changes. */
 __attribute__((unused)) static const struct pprf_impl impl_slots = OPT_IN_STORE(slots),
                                                       impl_packed = OPT_IN_STORE(packed);
 
-/** Both implementations, where opt's store does not matter. */
+/** The two implementations, if opt's store does not matter. */
 #define IMPLS 2
 static const struct pprf_impl *const impls[IMPLS] = {&impl_ref, &impl_slots};
 
-/** The same, and opt's other stores. */
+/** These two, and opt with each fixed store. */
 #define STORES 4
 __attribute__((unused)) static const struct pprf_impl *const stores[STORES] = {
   &impl_ref, &impl_slots, &impl_packed, &impl_opt};
 
-/** Whether a key of this depth is more than the address space: opt maps 16 bytes for each pair of
+/** Whether a key of this depth exceeds the address space: opt maps 16 bytes for each pair of
  * leaves. */
 __attribute__((unused)) static int too_deep(const struct pprf_impl *impl, unsigned depth)
 {
   return sizeof(size_t) < 8 && impl == &impl_slots && depth > 28 && depth <= PPRF_SLOTS_DEPTH_MAX;
 }
 
-/** To import a key of any suite into the store that the name of the implementation says. */
+/** Options to import a key of any suite into the implementation's store. */
 __attribute__((unused)) static struct pprf_import_options any_key(const struct pprf_impl *impl,
                                                                   unsigned depth)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The corners of the API that sequences of operations do not reach: null pointers, depths out of
- * range, random roots, the suite where none is named, error texts, keys in shared memory across a
- * fork. */
+/* Parts of the API that sequences of operations do not reach: null pointers, depths out of
+ * range, random roots, the default suite, error texts, keys in shared memory across a fork. */
 #include <sys/wait.h>
 
 #include "../../opt/shared.h"
@@ -11,7 +10,7 @@
 
 static const uint8_t zero[16], root[16] = {7};
 
-/* ref's, renamed */
+/* ref's function, renamed */
 const char *ref_pprf_strerror(int err);
 
 static void nulls(const struct pprf_impl *impl)
@@ -43,7 +42,7 @@ static void nulls(const struct pprf_impl *impl)
   tap_ok(ok, "%s_reports_null_pointers", impl->name);
 }
 
-/* ref's, renamed */
+/* ref's function, renamed */
 int ref_pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t *out,
                         int *result);
 int ref_pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result);
@@ -101,7 +100,8 @@ static void batch_corners(const struct pprf_impl *impl)
   tap_ok(ok, "%s_batches_and_expansion_keep_their_contracts_at_the_corners", impl->name);
 }
 
-/* Leaves at both ends and in the middle, so that there are gaps before, between and behind the nodes. */
+/* Leaves at both ends and in the middle, so that there are gaps before, between and after the
+ * nodes. */
 static void prefault_keeps_packed(void)
 {
   static const uint64_t gone[] = {0, 1, 77, 78, 200, 254, 255, 8190, 8191};
@@ -114,7 +114,7 @@ static void prefault_keeps_packed(void)
     ok &= pprf_punct(key, gone[i]) == PPRF_OK && pprf_punct(slots, gone[i]) == PPRF_OK;
   ok &= pprf_prefault(key) == PPRF_OK && pprf_prefault(slots) == PPRF_OK &&
         pprf_node_count(key) == pprf_node_count(slots) &&
-        pprf_memory_bytes(key) > pprf_memory_bytes(slots); /* its bitmap is a block of its own */
+        pprf_memory_bytes(key) > pprf_memory_bytes(slots); /* its bitmap is a separate block */
   for (uint64_t leaf = 0; leaf < 8192; leaf++)
     ok &= pprf_eval(key, leaf, a) == pprf_eval(slots, leaf, b) && memcmp(a, b, 16) == 0;
   pprf_free(key);
@@ -130,7 +130,7 @@ static int same_value(const struct pprf_impl *impl, const pprf_key *a, const ppr
          memcmp(value[0], value[1], 16) == 0;
 }
 
-/* A key of a suite, its copy through a file, and one with the salt that the file has. */
+/* A key of a suite, its copy made by export and import, and one with the salt from the file. */
 static int one_suite(const struct pprf_impl *impl, unsigned suite, const pprf_key *bare)
 {
   struct pprf_options o = {.size = sizeof o, .seed = root, .depth = 9, .suite = suite};
@@ -171,7 +171,7 @@ static void suites(const struct pprf_impl *impl)
     ok &= pprf_suite_name(unknown[i]) == NULL;
   }
   o.salt = root;
-  for (o.suite = 0; o.suite <= PPRF_SHA3_256; o.suite++) { /* it has none */
+  for (o.suite = 0; o.suite <= PPRF_SHA3_256; o.suite++) { /* the suite has no salt */
     key = (pprf_key *)(uintptr_t)16;
     ok &= impl->setup_with(&key, &o) == PPRF_ERR_RANGE && key == NULL;
   }
@@ -179,7 +179,7 @@ static void suites(const struct pprf_impl *impl)
   tap_ok(ok, "%s_suites_are_made_named_and_told_apart", impl->name);
 }
 
-/* ---- keys of 32-byte seeds */
+/* ---- keys with 32-byte seeds */
 
 static const uint8_t wide_root[32] = {9, [15] = 1, [16] = 2, [31] = 3};
 
@@ -195,7 +195,7 @@ static int wide_setup(const struct pprf_impl *impl, pprf_key **key, unsigned dep
   return impl->setup_with(key, &o);
 }
 
-/* Whether so many bytes are zero, and those behind them as they were. */
+/* Whether this many bytes are zero and those behind them unchanged. */
 static int zeroed(const uint8_t *out, size_t bytes, size_t size)
 {
   for (size_t i = 0; i < size; i++)
@@ -204,7 +204,7 @@ static int zeroed(const uint8_t *out, size_t bytes, size_t size)
   return 1;
 }
 
-/* How many bytes are written: all of a value, none behind it, and 16 where there is no key. */
+/* How many bytes are written: a whole value and nothing behind it; 16 if there is no key. */
 static void wide_values(const struct pprf_impl *impl)
 {
   uint8_t out[3 * 32 + 16], value[2][32];
@@ -246,7 +246,7 @@ static void wide_values(const struct pprf_impl *impl)
   tap_ok(ok, "%s_values_of_32_bytes_are_written_whole_and_nothing_else", impl->name);
 }
 
-/* Nobody gets such a key who did not ask for one. */
+/* Only a caller that names the suite gets such a key. */
 static void wide_by_name_alone(const struct pprf_impl *impl)
 {
   struct {
@@ -276,7 +276,7 @@ static void wide_by_name_alone(const struct pprf_impl *impl)
        memcmp(again, file, len) == 0;
   impl->free(other);
   impl->free(key);
-  /* and files of the others */
+  /* nor from files of the other suites */
   key = other = NULL;
   ok = ok && impl->setup(&key, 9, NULL) == PPRF_OK && impl->value_bytes(key) == 16 &&
        impl->export_key(key, salted, &salted_len) == PPRF_OK;
@@ -319,7 +319,7 @@ static void wide_by_name_alone(const struct pprf_impl *impl)
   tap_ok(ok, "%s_keys_of_32_bytes_are_for_those_who_name_them", impl->name);
 }
 
-/* Random roots: each of the four words is drawn. */
+/* Random roots: each of the four words is random. */
 static void wide_roots(const struct pprf_impl *impl)
 {
   uint8_t file[2][120];
@@ -339,7 +339,7 @@ static void wide_roots(const struct pprf_impl *impl)
   tap_ok(ok, "%s_roots_of_32_bytes_are_drawn_at_random", impl->name);
 }
 
-/* Shared with a child; and a copy that the child must not use. */
+/* A key shared with a child; and a private key, whose copy the child must not use. */
 static void wide_forks(const struct pprf_impl *impl)
 {
   uint8_t value[32], out[33];
@@ -349,7 +349,7 @@ static void wide_forks(const struct pprf_impl *impl)
     ref ? ref_pprf_eval_batch : pprf_eval_batch;
   const uint64_t leaf = 4;
   const struct pprf_impl *shares =
-    impl == &impl_packed ? &impl_slots : impl; /* no packed key is shared */
+    impl == &impl_packed ? &impl_slots : impl; /* packed keys cannot be shared */
   int ok = wide_setup(shares, &key, 10, wide_root, NULL, PPRF_SHARED) == PPRF_OK &&
            wide_setup(impl, &own, 10, wide_root, NULL, 0) == PPRF_OK &&
            impl->eval(key, 5, value) == PPRF_OK && impl->memory_bytes(key) > 0;
@@ -429,14 +429,14 @@ static struct batches batches_of(const struct pprf_impl *impl)
            : (struct batches){pprf_eval_batch, pprf_punct_batch, pprf_expand, pprf_prefault};
 }
 
-/* Whether a fresh key of such options has pair slots. */
+/* Whether a new key with these options has pair slots. */
 static int is_slots(const struct pprf_impl *impl, unsigned depth, unsigned store)
 {
   return impl != &impl_ref && depth <= PPRF_SLOTS_DEPTH_MAX &&
          (store == PPRF_STORE_SLOTS || (impl == &impl_slots && store == PPRF_STORE_DEFAULT));
 }
 
-/* Which stores a depth has: beyond 32 the packed one, which is not shared. */
+/* Which stores a depth has: beyond 32 only the packed one, which cannot be shared. */
 static void deep_stores(const struct pprf_impl *impl)
 {
   static const struct {
@@ -463,7 +463,8 @@ static void deep_stores(const struct pprf_impl *impl)
     if (too_deep(impl, o.depth))
       continue;
     ok &= impl->setup_with(&key, &o) == asked[i].err && (key != NULL) == (asked[i].err == PPRF_OK);
-    /* a store of few nodes takes little: pair slots have a bitmap, too, and a page for each node */
+    /* a store of few nodes takes little memory, although pair slots have a bitmap and a page for
+     * each node */
     if (asked[i].err == PPRF_OK)
       ok &= impl->punct(key, 5) == PPRF_OK && impl->node_count(key) == o.depth &&
             (is_slots(impl, o.depth, asked[i].store) ? impl->memory_bytes(key) > 65536
@@ -473,8 +474,8 @@ static void deep_stores(const struct pprf_impl *impl)
   tap_ok(ok, "%s_keys_deeper_than_32_have_a_packed_store", impl->name);
 }
 
-/* How many seeds of an encoding of version 1 and depth 10 a key's mapping has, if its words lie there as in the
- * encoding. */
+/* How many seeds of an encoding (version 1, depth 10) are in a key's mapping, if its words are
+ * stored there as in the encoding. */
 static unsigned seeds_in_mapping(const struct pprf_impl *impl, const pprf_key *key,
                                  const uint8_t *file, size_t len)
 {
@@ -501,21 +502,21 @@ static void shared_by_option(const struct pprf_impl *impl)
   const struct pprf_options large = {.size = sizeof large, .depth = 21, .flags = PPRF_SHARED};
   pprf_key *key[2] = {NULL, NULL};
   int ok = impl->setup_with(&key[0], &large) == PPRF_OK && impl->memory_bytes(key[0]) > 0 &&
-           impl->memory_bytes(key[0]) < 262144; /* of a mapping of 16 MB and more */
+           impl->memory_bytes(key[0]) < 262144; /* of a mapping of at least 16 MB */
   impl->free(key[0]);
   key[0] = NULL;
   ok = ok && impl->setup_with(&key[0], &shared) == PPRF_OK &&
        impl->setup(&key[1], DEPTH, root) == PPRF_OK;
   for (int i = 0; ok && i < 2; i++) {
     for (uint64_t k = 0; k < LEAVES / 2; k++)
-      leaf[k] = 2 * k; /* as many nodes as there can be */
+      leaf[k] = 2 * k; /* as many nodes as possible */
     ok = many.punct(key[i], leaf, LEAVES / 2, NULL) == PPRF_OK &&
          impl->node_count(key[i]) == LEAVES / 2;
     size_t bytes = sizeof large_file;
     ok = ok && impl->memory_bytes(key[i]) > LEAVES / 2 * 16 &&
          impl->export_key(key[i], large_file, &bytes) == PPRF_OK;
     int looked_at =
-      i == 0 && impl == &impl_ref && little_endian; /* ref has its nodes behind the key */
+      i == 0 && impl == &impl_ref && little_endian; /* ref's nodes are stored behind the key */
     if (looked_at)
       ok = ok && seeds_in_mapping(impl, key[i], large_file, bytes) == LEAVES / 2;
     for (uint64_t k = 0; k < LEAVES / 2; k++)
@@ -535,7 +536,7 @@ static void shared_by_option(const struct pprf_impl *impl)
   tap_ok(ok, "%s_shared_keys_grow_and_shrink_like_others", impl->name);
 }
 
-/* An imported key has the store that was asked for, whatever store the exported key had. */
+/* An imported key has the requested store, whatever the exported key had. */
 static void stores_of_read_keys(const struct pprf_impl *impl)
 {
   static const struct {
@@ -585,7 +586,7 @@ static void stores_of_read_keys(const struct pprf_impl *impl)
   tap_ok(ok, "%s_keys_are_read_into_the_store_that_is_asked_for", impl->name);
 }
 
-/* The first leaves of a tree, whose values are compared; then it stops. */
+/* Compare the values of a tree's first leaves, then stop. */
 struct beginning {
   const struct pprf_impl *impl;
   const pprf_key *key;
@@ -612,7 +613,7 @@ static int add_one(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
   return 0;
 }
 
-/* The ends of a deep tree, at which leaves and in-order ids have the most bits. */
+/* Both ends of a deep tree, where leaves and in-order ids have the most bits. */
 static void ends_of_deep_trees(const struct pprf_impl *impl)
 {
   const struct batches many = batches_of(impl);
@@ -666,7 +667,7 @@ static void ends_of_deep_trees(const struct pprf_impl *impl)
   }
 }
 
-/* Import a file of one node with a correct digest and this header: its error. */
+/* The error from importing a file of one node with this header and a correct digest. */
 static int import_of(const struct pprf_impl *impl, unsigned version, unsigned suite, unsigned depth,
                      uint64_t nodes, unsigned salt)
 {
@@ -690,7 +691,7 @@ static int import_of(const struct pprf_impl *impl, unsigned version, unsigned su
   return err != PPRF_OK && key != NULL ? -1 : err;
 }
 
-/* Each key has one file: which version it has follows from the suite and the depth. */
+/* Each key has exactly one file: its version follows from the suite and the depth. */
 static void one_version_a_key(const struct pprf_impl *impl)
 {
   int ok = 1;
@@ -707,15 +708,17 @@ static void one_version_a_key(const struct pprf_impl *impl)
       ok &=
         import_of(impl, 2, suite, depth, 1, 9) == (is_depth && salted ? PPRF_OK : PPRF_ERR_FORMAT);
     }
-  /* counts whose bytes wrap to those of one node: 24 bytes times 2^61 are 2^64 and more */
+  /* node counts whose byte counts wrap to that of one node: 24 bytes times 2^61 is a multiple of
+   * 2^64 */
   ok &= import_of(impl, 2, PPRF_SHA3_256, 63, 1 + (UINT64_C(1) << 61), 0) == PPRF_ERR_FORMAT;
   ok &= import_of(impl, 2, PPRF_SHA3_256, 63, 1 + (UINT64_C(1) << 32), 0) == PPRF_ERR_FORMAT;
   ok &= import_of(impl, 2, PPRF_SHA3_256, 63, 0, 0) == PPRF_ERR_FORMAT;
   tap_ok(ok, "%s_takes_version_2_of_a_file_where_version_1_cannot_be", impl->name);
 }
 
-/* A random root of that suite, twice: the roots are two, and so are the salts.  The root's seed, with an
- * id of two bytes before it, is what a fresh key's file has between its header and its digest. */
+/* Two keys of that suite with random roots: the roots differ, and so do the salts. In a fresh
+ * key's file the root's seed, after an id of two bytes, is all there is between header and
+ * digest. */
 static int two_roots(const struct pprf_impl *impl, unsigned suite)
 {
   struct pprf_options o = {.size = sizeof o, .depth = 9, .suite = suite};
@@ -732,7 +735,7 @@ static int two_roots(const struct pprf_impl *impl, unsigned suite)
   ok = ok && memcmp(file[0] + header + 2, file[1] + header + 2, 16) != 0;
   if (ok && header == 36)
     ok = memcmp(file[0] + 20, file[1] + 20, 16) != 0 && memcmp(file[0] + 20, zero, 16) != 0 &&
-         memcmp(file[0] + 20, file[0] + 38, 16) != 0; /* nor is a salt the seed, which is secret */
+         memcmp(file[0] + 20, file[0] + 38, 16) != 0; /* nor is the salt the secret seed */
   ok = ok && impl->eval(key[0], 3, x) == PPRF_OK && impl->eval(key[0], 4, y) == PPRF_OK &&
        memcmp(x, y, 16) != 0 && memcmp(x, zero, 16) != 0;
   impl->free(key[0]);
@@ -748,7 +751,7 @@ static void random_roots(const struct pprf_impl *impl)
   tap_ok(ok, "%s_roots_are_drawn_at_random", impl->name);
 }
 
-/* A key for which no suite is named: its suite, and the version of its file. */
+/* A key made without naming a suite: its suite, and the version of its file. */
 static int without_a_name(const struct pprf_impl *impl, const uint8_t *seed, const uint8_t *salt,
                           int with, unsigned suite)
 {
@@ -776,9 +779,9 @@ static void default_suites(const struct pprf_impl *impl)
   tap_ok(ok, "%s_random_roots_are_salted_and_given_ones_are_not", impl->name);
 }
 
-/* ref has one PRG (that of opt: prg_choice.c). */
-/* Batches of more leaves than opt takes on at a time: each place of the outputs has what eval says, and
- * nothing beside them is written. */
+/* ref has one PRG (for opt's, see prg_choice.c) */
+/* Batches of more leaves than opt processes at once: every output equals eval's, and nothing
+ * else is written. */
 static void long_batches(const struct pprf_impl *impl, unsigned depth)
 {
   enum { N = 2500, GUARD = 2048 };
@@ -808,7 +811,7 @@ static void long_batches(const struct pprf_impl *impl, unsigned depth)
       if (!with || i < GUARD || i >= GUARD + N)
         ok &= result[i] == (int)0xa7a7a7a7;
   }
-  if (!ref) { /* ref's copies a key for each batch and punctures one by one: its own tests do */
+  if (!ref) { /* ref copies the key and punctures leaf by leaf: see its own tests */
     memset(result, 0xa7, sizeof result);
     size_t live = 0;
     ok &= pprf_punct_batch(key, leaf, N, result + GUARD) == PPRF_OK;
@@ -818,7 +821,7 @@ static void long_batches(const struct pprf_impl *impl, unsigned depth)
       ok &= impl->eval(key, leaf[i], want) == PPRF_ERR_PUNCTURED;
     pprf_key *fresh = NULL;
     ok &= impl->setup(&fresh, depth, (const uint8_t *)"sixteen bytes...") == PPRF_OK;
-    for (size_t i = 0; i < N; i += 50) /* and those beside them are as they were */
+    for (size_t i = 0; i < N; i += 50) /* and the leaves beside them are unchanged */
       ok &= impl->eval(key, leaf[i] ^ 1, want) != PPRF_OK ||
             (impl->eval(fresh, leaf[i] ^ 1, out[0]) == PPRF_OK && memcmp(want, out[0], 16) == 0);
     impl->free(fresh);
@@ -851,7 +854,8 @@ static void error_texts(const char *name, const char *(*text)(int))
   tap_ok(ok && strcmp(text(12345), text(-12345)) == 0, "%s_has_a_text_for_each_error", name);
 }
 
-/* 2^18 leaves one by one: memory of whole blocks goes back, the key is that of one range. */
+/* Puncture 2^18 leaves one by one: whole blocks of memory are released, and the key equals that
+ * after one range. */
 static void whole_blocks(const struct pprf_impl *impl)
 {
   pprf_key *a, *b;
@@ -897,9 +901,10 @@ static void shared_keys(void)
   tap_ok(ok, "shared_keys_are_punctured_for_all_processes");
 }
 
-static pprf_key *late[IMPLS]; /* for the end of a child */
+static pprf_key *late[IMPLS]; /* used when a child ends */
 
-/* The last exit handler: libcrypto has cleaned up, and the PRG's libcrypto objects are freed. */
+/* The last exit handler: libcrypto has cleaned up, and the libcrypto objects of the PRG are
+ * freed. */
 static void at_the_end(void)
 {
   int ok = 1;
@@ -922,7 +927,7 @@ static void ends(void)
     for (int i = 0; i < IMPLS; i++)
       if (impls[i]->setup(&late[i], 5, root) != PPRF_OK)
         _exit(1);
-    exit(1); /* at_the_end knows better */
+    exit(1); /* at_the_end sets the status */
   }
   tap_ok(child > 0 && waitpid(child, &status, 0) == child && status == 0,
          "at_the_end_of_a_process_there_is_no_digest_any_more");
@@ -930,7 +935,7 @@ static void ends(void)
 
 int main(void)
 {
-  if (atexit(at_the_end) != 0) /* before libcrypto's, so after it */
+  if (atexit(at_the_end) != 0) /* registered before libcrypto's handler, so it runs after that */
     return 1;
   static const struct pprf_impl *const by_option[] = {&impl_ref, &impl_slots, &impl_opt};
   for (int i = 0; i < 3; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For programs that qemu's user mode runs (arch.sh): it answers madvise with yes whatever the advice is,
- * and follows MADV_DONTNEED alone.  What the library then reads has to be zero, as a kernel leaves it. */
+/* For programs run by qemu's user mode (arch.sh). There madvise accepts every advice, but only
+ * MADV_DONTNEED has an effect. This file zeroes the memory that a kernel would. */
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>

@@ -4,9 +4,9 @@
  *   orders    every order of every set of leaves at depth 3
  *   ranges    every range after every single puncture, and on a fresh key (depth <= 7)
  *   prefixes  every prefix of every key file of depth <= 3 (--full: 4), and of deeper files
- *   bytes     every change of one byte of key files, with the digest left alone and made right
- * against the model; with the labelled toy PRG, and a share with SHA3; and the same of keys of 32-byte seeds,
- * a share of them with SHA-256.  --full: all with SHA3. */
+ *   bytes     every change of one byte of key files, with the digest unchanged or corrected
+ * compared with the model; with the labelled toy PRG, and a part of them with SHA3; likewise for
+ * keys with 32-byte seeds, a part of them with SHA-256. --full: all with SHA3. */
 #include <inttypes.h>
 
 #include "impls.h"
@@ -15,7 +15,7 @@
 #include "test_prg.h"
 
 static uint64_t keys_checked, imports_checked;
-/* of the keys, and how many bytes their values have */
+/* of the keys, and the size of their values */
 static struct pprf_family family = {PRG_SHA3_256, 0, 0};
 static size_t value_bytes = 16;
 enum { VALUE_MAX = PPRF_VALUE_BYTES_MAX };
@@ -47,7 +47,7 @@ static pprf_key *fresh(const struct pprf_impl *impl, unsigned depth, const uint8
   return key;
 }
 
-/* The key's encoding and node count are the given ones. */
+/* Whether the key has this encoding and node count. */
 static int is_key(const struct pprf_impl *impl, const pprf_key *key, const uint8_t *want,
                   size_t want_len, size_t nodes)
 {
@@ -68,7 +68,7 @@ static void shuffle(uint8_t *order, unsigned n, uint64_t *state)
   }
 }
 
-/* Puncture in this order; afterwards the key is what the set says, with `values` every leaf too. */
+/* Puncture in this order; then the key is the set's. `values`: compare every leaf, too. */
 static void sequence(const struct pprf_impl *impl, unsigned depth, const uint8_t *seed,
                      const uint8_t *order, unsigned n, uint32_t set, uint8_t (*value)[VALUE_MAX],
                      const uint8_t *want, size_t want_len, size_t nodes, int values)
@@ -102,7 +102,7 @@ static void all_values(unsigned depth, const uint8_t *seed, uint8_t (*value)[VAL
   model_free(&m);
 }
 
-/* The encoding that belongs to a set. */
+/* The encoding of the key for a set. */
 static uint8_t *encoding(unsigned depth, const uint8_t *seed, uint32_t set, size_t *len,
                          size_t *nodes)
 {
@@ -282,7 +282,8 @@ static void prefixes(const uint8_t *file, size_t len)
   }
 }
 
-/* Seeds are not looked at, so one change of a seed byte stands for the others when `all` is 0. */
+/* The decoder does not examine seeds, so unless `all` is set one seed byte stands for the
+ * others. */
 static void bytes_changed(const uint8_t *file, size_t len, int all)
 {
   uint8_t *bytes = malloc(len);
@@ -304,7 +305,7 @@ static void bytes_changed(const uint8_t *file, size_t len, int all)
       if (at >= len - 32)
         continue;
       (void)prg_digest(bytes, len - 32, bytes + len - 32);
-      decode(bytes, len, "right digest, byte", at);
+      decode(bytes, len, "correct digest, byte", at);
     }
   }
   free(bytes);
@@ -357,7 +358,7 @@ static uint64_t deep_prefixes(void)
   return count;
 }
 
-/* All of it with one PRG; `all`, or a share. */
+/* All tests with one PRG; unless `all` is set, a part of them. */
 static void run(const char *prg, int all, int full, int toy)
 {
   uint64_t n = 0;

@@ -59,7 +59,7 @@ void model_free(struct model *m)
 /* 1 if every leaf of [first, last] is punctured; *meets: whether any is. */
 static int covered(const struct model *m, uint64_t first, uint64_t last, int *meets)
 {
-  size_t low = 0, high = m->holes; /* the first hole that ends at `first` or after */
+  size_t low = 0, high = m->holes; /* the first hole that ends at or after `first` */
   while (low < high) {
     size_t mid = low + (high - low) / 2;
     if (m->hole[mid].last < first)
@@ -126,7 +126,7 @@ int model_punct_range(struct model *m, uint64_t first, uint64_t last)
     m->cap = 2 * m->cap + 16;
     m->hole = need(realloc(m->hole, m->cap * sizeof *m->hole));
   }
-  /* holes [from, to) touch or meet the range and become one with it */
+  /* holes [from, to) touch or meet the range and are merged with it */
   size_t from = 0, to;
   while (from < m->holes && m->hole[from].last + 1 < first)
     from++;
@@ -155,7 +155,7 @@ unsigned model_height(const struct model *m, uint64_t leaf)
 {
   unsigned h = 0;
   int meets = 0;
-  while (h < m->depth && !meets) { /* the greatest subtree around the leaf without a hole */
+  while (h < m->depth && !meets) { /* the largest subtree around the leaf without a hole */
     uint64_t start = leaf >> (h + 1) << (h + 1);
     (void)covered(m, start, start + ((uint64_t)2 << h) - 1, &meets);
     h += !meets;
@@ -198,7 +198,7 @@ static void write_cover(const struct model *m, struct writer *w, uint64_t start,
   write_cover(m, w, start + half, height - 1, seed != NULL ? &c.right : NULL);
 }
 
-/* Version 1 of the key file holds the one suite and depths up to 32. */
+/* Version 1 of the key file supports only one suite and depths up to 32. */
 static int in_version2(unsigned suite, unsigned depth)
 {
   return suite != PRG_SHA3_256 || depth > 32;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file model.h
- * The naive model: the root's seed and the set of punctured leaves, nothing else.  Every answer is
- * computed from these two by the definition, so that an error that both implementations make
- * differs from it. */
+ * The naive model consists only of the root's seed and the set of punctured leaves. Every answer is
+ * computed from these by the definition, so that an error shared by both implementations shows as a
+ * difference. */
 #ifndef EQ_MODEL_H
 #define EQ_MODEL_H
 
@@ -18,19 +18,19 @@ struct interval {
 struct model {
   unsigned depth;
   struct pprf_family family;
-  struct pprf_wide_seed root; /* the third and fourth word are zero in the suites of 16 bytes */
+  struct pprf_wide_seed root; /* the third and fourth word are zero in suites with 16-byte seeds */
   struct interval *hole; /* the punctured leaves: disjoint, ascending, never adjacent */
   size_t holes, cap;
 };
 
-/** A fresh key of the family; the seed has as many bytes as the family's seeds. */
+/** A fresh key of the family; the seed has the family's seed size. */
 void model_setup(struct model *m, unsigned depth, struct pprf_family family, const uint8_t *seed);
 void model_free(struct model *m);
 
 /** Bytes of a value. */
 size_t model_value_bytes(const struct model *m);
 
-/* Results and outputs as the functions of pprf.h. */
+/* Results and outputs are those of the functions in pprf.h. */
 int model_eval(const struct model *m, uint64_t leaf, uint8_t *out);
 int model_punct(struct model *m, uint64_t leaf);
 int model_eval_punct(struct model *m, uint64_t leaf, uint8_t *out);
@@ -39,14 +39,15 @@ int model_punct_range(struct model *m, uint64_t first, uint64_t last);
 /** Height of the node that covers a live leaf of the tree. */
 unsigned model_height(const struct model *m, uint64_t leaf);
 
-/** The canonical encoding, malloc'd. */
+/** The canonical encoding, allocated with malloc. */
 uint8_t *model_export(const struct model *m, size_t *len, size_t *nodes);
 
-/** 1 if the bytes are an encoding that an encoder writes, 0 if not, by the definition: the nodes
- * that the bytes list are the cover of the leaves that they leave out. */
+/** Whether an encoder can write these bytes, by the definition: the listed nodes are the cover of
+ * the key in which all leaves outside of them are punctured. */
 int model_accepts(const uint8_t *bytes, size_t len);
 
-/** What an import of any suite says of the bytes: PPRF_OK, PPRF_ERR_FORMAT or PPRF_ERR_SUITE. */
+/** The result of importing the bytes with any suite allowed: PPRF_OK, PPRF_ERR_FORMAT or
+ * PPRF_ERR_SUITE. */
 int model_import(const uint8_t *bytes, size_t len);
 
 #endif

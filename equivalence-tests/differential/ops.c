@@ -15,9 +15,9 @@
 #include "../../tools/tap.h"
 #include "test_prg.h"
 
-/* opt's keys in the packed store are a third implementation, those in shared memory a fourth.  Neither
- * can be imported.  Shared keys draw their root's seed at random: here the test PRG hands it to them;
- * large trees of theirs need much address space that is backed. */
+/* opt's keys in the packed store are a third implementation, those in shared memory a fourth.
+ * Neither can be imported. A shared key draws its root at random: here the test PRG supplies it.
+ * Large shared trees would need much memory-backed address space. */
 enum { PACKED = IMPLS, DEFAULT, SHARED, PARTIES, SHARED_DEPTH_MAX = 14 };
 
 static int shared_setup(pprf_key **key, unsigned depth, const uint8_t *seed)
@@ -57,13 +57,13 @@ static const struct pprf_impl *party(int i)
 /* One operation, decoded. */
 struct op {
   unsigned code;
-  uint64_t a, b; /* leaves, or first and last */
-  unsigned x, y; /* byte operands */
+  uint64_t a, b; /* two leaves, or the first and the last of a range */
+  unsigned x, y; /* two byte operands */
 };
 
 struct reader {
   const uint8_t *at, *end;
-  uint64_t leaf; /* the last one */
+  uint64_t leaf; /* the last leaf */
   unsigned depth;
 };
 
@@ -75,7 +75,7 @@ static int read_byte(struct reader *r, unsigned *v)
   return 1;
 }
 
-/* Of a byte that says a depth. */
+/* The depth encoded in a byte. */
 static unsigned depth_of(unsigned byte)
 {
   unsigned depth = (byte & 63) + 1;
@@ -203,9 +203,9 @@ struct run {
   struct ops_result *result;
   FILE *trace;
   pprf_key *key[PARTIES];
-  int parties; /* with or without the shared key */
+  int parties; /* PARTIES, or one less if the shared key is left out */
   struct model model;
-  unsigned fail; /* PRG call that fails in the next operation, 0: none */
+  unsigned fail; /* the PRG call that fails in the next operation; 0: none */
   struct op op;
 };
 
@@ -231,7 +231,7 @@ static void hex(const uint8_t *p, size_t n, char text[HEX_MAX])
     snprintf(text + 2 * i, 3, "%02x", p[i]);
 }
 
-/* An export into a block of exactly the right size, so that a sanitizer sees one byte too much. */
+/* Export into a block of exactly the right size, so that a sanitizer detects any overrun. */
 static uint8_t *export(struct run *r, int i, size_t *len)
 {
   *len = 0;
@@ -252,7 +252,7 @@ static uint8_t *export(struct run *r, int i, size_t *len)
   return bytes;
 }
 
-/* All three have the same canonical bytes and node counts. */
+/* All keys have the same canonical bytes and node counts. */
 static void compare_keys(struct run *r)
 {
   size_t want_len, nodes;
@@ -276,7 +276,7 @@ static void compare_keys(struct run *r)
            want_len, at);
     free(bytes);
   }
-  /* The oracle's dump is slow: long keys are compared by their number of nodes only. */
+  /* The oracle's dump is slow: for long keys compare only node counts. */
   if (oracle_running() && !r->result->failed) {
     size_t len = want_len;
     uint8_t *bytes = nodes <= 100 ? oracle_export(r->model.depth, r->model.family, &len) : NULL;
@@ -297,7 +297,7 @@ static void compare_counts(struct run *r)
   r->result->peak_nodes = nodes > r->result->peak_nodes ? nodes : r->result->peak_nodes;
   for (int i = 1; i < r->parties; i++)
     if (party(i)->node_count(r->key[i]) != nodes)
-      fail(r, "%s and %s: another number of nodes", party(0)->name, party(i)->name);
+      fail(r, "%s and %s: different numbers of nodes", party(0)->name, party(i)->name);
 }
 
 /* The extracted Coq model agrees with the naive one. */
@@ -345,7 +345,8 @@ static void leaf_op(struct run *r, unsigned code, uint64_t a, uint64_t b)
   uint8_t value[VALUE_MAX] = {0};
   size_t old_len = 0, nodes;
   uint8_t *old = NULL;
-  /* What the operation may cost: one PRG call a level below the node, two a level for a range. */
+  /* PRG calls that the operation may make: one per level below the node, two per level for a
+   * range */
   uint64_t cost = 0;
   if (code == OP_RANGE)
     cost = 2 * r->model.depth;
@@ -375,7 +376,7 @@ static void leaf_op(struct run *r, unsigned code, uint64_t a, uint64_t b)
     test_prg_fail = r->fail;
     err[i] = call(party(i), r->key[i], code, a, b, out[i]);
     test_prg_fail = 0;
-    if (test_prg_failed != hits) { /* the failure hit: nothing happened; do it again without */
+    if (test_prg_failed != hits) { /* it failed and changed nothing: repeat without failure */
       r->result->faults++;
       if (err[i] != PPRF_ERR_CRYPTO)
         fail(r, "%s: %s although the PRG failed", party(i)->name, result_name(err[i]));
@@ -420,7 +421,7 @@ static void leaf_op(struct run *r, unsigned code, uint64_t a, uint64_t b)
   }
 }
 
-/* ---- batches and expansion: pprf.h says what they are in terms of the others */
+/* ---- batches and expansion, which pprf.h defines in terms of the other operations */
 
 /* ref's, renamed */
 int ref_pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t *out,
@@ -430,10 +431,10 @@ int ref_pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_eac
 
 enum { BATCH_MAX = 255, EXPAND_MAX = 1024 };
 
-/* Values by place, one behind the other: of the batch's leaves, or of the range's. */
+/* Values in the order of the batch's or range's leaves. */
 struct many {
   uint64_t first;
-  size_t bytes; /* of a value */
+  size_t bytes; /* size of a value */
   uint8_t out[EXPAND_MAX * VALUE_MAX];
   int result[EXPAND_MAX];
   int wrong;
@@ -474,7 +475,7 @@ static int call_many(struct run *r, int i, unsigned code, const uint64_t *leaf, 
            : (i == 0 ? ref_pprf_punct_batch : pprf_punct_batch)(key, leaf, n, m->result);
 }
 
-/* What the model says: result and value of each place, and the result of all. */
+/* The model's results: result and value of each leaf, and the overall result. */
 static int model_many(struct run *r, unsigned code, const uint64_t *leaf, size_t n, struct many *m,
                       uint64_t *cost)
 {
@@ -539,7 +540,7 @@ static void many_op(struct run *r, const struct op *op)
       for (size_t k = 0; op->code != OP_EXPAND && k < n; k++)
         if (got.result[k] != PPRF_ERR_CRYPTO ||
             (op->code == OP_EVAL_BATCH && memcmp(got.out + bytes * k, zero, bytes) != 0))
-          fail(r, "%s: output %zu after a failure of the PRG", party(i)->name, k);
+          fail(r, "%s: output %zu is not zero after a failure of the PRG", party(i)->name, k);
       size_t len;
       uint8_t *now = export(r, i, &len);
       if (now != NULL && (len != old_len || memcmp(now, old, len) != 0))
@@ -567,8 +568,8 @@ static void many_op(struct run *r, const struct op *op)
   free(old);
 }
 
-/* The family of the keys of a tag: from 0xc0 on the suite of 32-byte seeds, else the others in turn, salts
- * as the bytes that follow it. */
+/* The family of a tag's keys: from 0xc0 on the suite with 32-byte seeds, otherwise the other
+ * suites in turn; the bytes of a salt are those after the tag. */
 static struct pprf_family family_of(uint8_t tag, uint8_t salt[16])
 {
   struct pprf_family family = {tag >= 0xc0 ? PRG_MLS_SHA256 : PRG_SHA3_256 + tag % 3u, 0, 0};
@@ -584,7 +585,8 @@ static struct pprf_family family_of(uint8_t tag, uint8_t salt[16])
   return family;
 }
 
-/* A key of the family.  A shared key of a suite with a salt is made by its options, as others are. */
+/* A key of the family. A shared key of a suite with a salt is made through the options, like the
+ * others. */
 static int setup_party(int i, pprf_key **key, unsigned depth, const uint8_t *seed, unsigned suite,
                        const uint8_t *salt)
 {
@@ -641,7 +643,8 @@ static void export_op(struct run *r, unsigned kind)
   }
 }
 
-/* Each key but a shared one is exported, freed, imported from its own bytes or from another's. */
+/* Export and free each key except a shared one, and import it from its own bytes or those of
+ * another key. */
 static void import_op(struct run *r, int swap)
 {
   uint8_t *bytes[STORES];
@@ -665,7 +668,7 @@ static void count_op(struct run *r)
 {
   for (int i = 0; i < r->parties; i++) {
     unsigned depth = party(i)->depth(r->key[i]);
-    /* memory_bytes looks at every page of a mapping, 9 ms at depth 32: too slow for a fuzzer */
+    /* memory_bytes examines every page of a mapping, 9 ms at depth 32: too slow for a fuzzer */
     size_t nodes = party(i)->node_count(r->key[i]);
     int look = depth <= 14 || ops_many_max >= 1024;
     size_t bytes = model_value_bytes(&r->model);
@@ -674,7 +677,8 @@ static void count_op(struct run *r)
         party(i)->suite(r->key[i]) != r->model.family.suite)
       fail(r, "%s: suite %u, values of %zu bytes", party(i)->name, party(i)->suite(r->key[i]),
            party(i)->value_bytes(r->key[i]));
-    /* ref's array of 16 bytes a node and its seed doubles when it is full; a large block is in whole pages */
+    /* ref's array has 16 bytes and a seed per node and doubles when full; a large block is
+     * rounded up to pages */
     if (i == 0 &&
         memory > (16 + bytes) * (2 * r->result->peak_nodes + 4 * (size_t)depth + 4) + 8192)
       fail(r, "%s: %zu bytes of memory for at most %zu nodes", party(i)->name, memory,
@@ -763,7 +767,7 @@ void ops_run(const uint8_t *bytes, size_t len, struct ops_result *result, FILE *
   model_free(&r.model);
 }
 
-/* ---------------------------------------------------------------- failures made short */
+/* failures shortened */
 
 static int fails(const uint8_t *bytes, size_t len)
 {
@@ -777,7 +781,7 @@ size_t ops_shrink(uint8_t *bytes, size_t len)
   enum { ROUNDS = 20000 };
   unsigned runs = 0;
   uint8_t *trial = malloc(len);
-  /* Cut windows of operations, from half of the sequence down to one. */
+  /* Cut out windows of operations, from half of the sequence down to one operation. */
   for (size_t window = len; window > 0;) {
     size_t start[4096], n = 0;
     struct reader in = {bytes + 2, bytes + len, 0, depth_of(bytes[0])};
@@ -805,7 +809,7 @@ size_t ops_shrink(uint8_t *bytes, size_t len)
     if (runs >= ROUNDS)
       break;
   }
-  /* Then smaller bytes. */
+  /* Then try smaller bytes. */
   for (size_t i = 0; i < len && runs < ROUNDS; i++)
     for (unsigned v = 0; v < bytes[i] && runs < ROUNDS; v = v == 0 ? 1 : 2 * v) {
       memcpy(trial, bytes, len);
@@ -853,13 +857,13 @@ static void put(struct out *o, uint64_t byte)
 static void put_leaf(struct out *o, uint64_t *state, unsigned depth)
 {
   uint64_t r = tap_random(state) % 100;
-  if (r < 35) /* near the one before */
+  if (r < 35) /* near the previous one */
     put(o, 24 + tap_random(state) % 17);
   else if (r < 55) /* across a block's edge */
     put(o, 0x40 | tap_random(state) % depth);
   else if (r < 63)
     put(o, 0x80 | tap_random(state) % 64);
-  else if (r < 64) { /* usually out of the tree */
+  else if (r < 64) { /* usually out of range */
     unsigned bytes = depth > 32 ? 8 : 5;
     put(o, 0xc0 | (bytes - 1));
     for (unsigned i = 0; i < bytes; i++)
@@ -867,7 +871,7 @@ static void put_leaf(struct out *o, uint64_t *state, unsigned depth)
   } else {
     unsigned bytes = (depth + 7) / 8;
     uint64_t x = tap_random(state) & (((uint64_t)1 << depth) - 1);
-    if (r < 75) /* beside a multiple of 64 */
+    if (r < 75) /* next to a multiple of 64 */
       x = ((x & ~(uint64_t)63) + tap_random(state) % 3 - 1) & (((uint64_t)1 << depth) - 1);
     put(o, 0xc0 | (bytes - 1));
     for (unsigned i = 0; i < bytes; i++)

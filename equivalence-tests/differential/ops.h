@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file ops.h
- * Sequences of operations as byte strings: the random tester, the fuzzers and the replay command
- * share them.  Every byte string is a sequence; one that ends inside an operation ends before it.
+ * Sequences of operations as byte strings, used by the random tester, the fuzzers and the replay
+ * command. Every byte string is a sequence; an incomplete last operation is ignored.
  *
  *   byte 0   bits 0..5: depth - 1, 63 as 62; bit 7: PRG, 0 = the labelled toy, 1 = SHA3
  *   byte 1   tag of the root's seed (test_prg_root)
- *   then operations: one byte, of which the low nibble is the code, then the operands:
+ *   then operations: a byte whose low nibble is the code, then the operands:
  *     0 eval LEAF           1 punct LEAF           2 eval_punct LEAF      3 range LEAF LEAF
  *     4 export B            buffer: B % 4 = 0 exact, 1 one byte short, 2 NULL, 3 longer
  *     5 import              export, free, import, continue with the imported key
@@ -61,20 +61,20 @@ struct ops_result {
   char text[512];      /* "op=17 punct 0x2a: ref=... opt=..." */
 };
 
-/** How often the keys' bytes are compared: after so many operations, and at the end of a sequence (1).
- * The node counts of the implementations are compared after each. */
+/** How often the keys' bytes are compared: after this many operations (1: each), and at the end
+ * of a sequence. Node counts are compared after each operation. */
 extern unsigned ops_compare_every;
 
-/** At most so many leaves are punctured by a sweep, or taken by a batch or an expansion (1024: as the
- * bytes say). */
+/** The most leaves that a sweep punctures, or a batch or an expansion takes (1024: all that the
+ * bytes ask for). */
 extern unsigned ops_many_max;
 
-/** Run the sequence on ref, opt, opt's shared keys (depth <= 14) and the model, comparing all
- * results and outputs after every operation, node counts and the canonical bytes as
- * ops_compare_every says.  trace: one line an operation, or NULL. */
+/** Run the sequence on ref, opt, opt's shared keys (depth <= 14) and the model. Results, outputs
+ * and node counts are compared after every operation, canonical bytes as often as ops_compare_every
+ * says. trace: gets a line per operation, or NULL. */
 void ops_run(const uint8_t *bytes, size_t len, struct ops_result *result, FILE *trace);
 
-/** Make a failing sequence short, in place; returns the new length. */
+/** Shorten a failing sequence in place; returns the new length. */
 size_t ops_shrink(uint8_t *bytes, size_t len);
 
 /** Print the failure, the shrunk sequence and its replay command as TAP comments. */

@@ -23,15 +23,15 @@ static void stop(const char *what)
   exit(99);
 }
 
-/* libFuzzer's clock interrupts a wait for an answer: have the kernel go on with it. */
+/* libFuzzer's clock interrupts the wait for an answer: have the kernel resume it. */
 static void wait_through_alarms(void)
 {
   struct sigaction a;
   if (sigaction(SIGALRM, NULL, &a) != 0)
-    stop("no signal handler to read");
+    stop("cannot read the signal handler");
   a.sa_flags |= SA_RESTART;
   if (sigaction(SIGALRM, &a, NULL) != 0)
-    stop("no signal handler to set");
+    stop("cannot set the signal handler");
 }
 
 void oracle_start(const char *program)
@@ -42,7 +42,7 @@ void oracle_start(const char *program)
   if (to != NULL)
     return;
   if (access(program, X_OK) != 0)
-    stop("the program is not there");
+    stop("the program does not exist");
   (void)signal(SIGPIPE, SIG_IGN);
   if (pipe(down) != 0 || pipe(up) != 0)
     stop("no pipe");
@@ -82,7 +82,7 @@ static void answer(void)
     int status = 0;
     if (ferror(from))
       perror("oracle: cannot read");
-    else if (waitpid(child, &status, 0) == child) /* it closed its output: it has ended */
+    else if (waitpid(child, &status, 0) == child) /* it closed its output, so it has ended */
       fprintf(stderr, "oracle: %s %d\n", WIFSIGNALED(status) ? "ended by signal" : "exit status",
               WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     stop("no answer");
@@ -101,7 +101,7 @@ static int result(void)
   return PPRF_ERR_PUNCTURED;
 }
 
-static size_t seed_bytes = 16; /* of the key that was set up last */
+static size_t seed_bytes = 16; /* of the last key set up */
 
 static void unhex(const char *text, uint8_t *out)
 {
@@ -187,7 +187,7 @@ uint8_t *oracle_export(unsigned depth, struct pprf_family family, size_t *len)
   bytes[8] = (uint8_t)family.suite;
   bytes[9] = (uint8_t)depth;
   for (unsigned i = 0; i < 8; i++)
-    bytes[12 + i] = (uint8_t)((uint64_t)n >> 8 * i); /* at most 100: four of them are zero */
+    bytes[12 + i] = (uint8_t)((uint64_t)n >> 8 * i); /* at most 100, so four of them are zero */
   for (unsigned i = 0; i < 8 && header == 36; i++) {
     bytes[20 + i] = (uint8_t)(family.salt_lo >> 8 * i);
     bytes[28 + i] = (uint8_t)(family.salt_hi >> 8 * i);

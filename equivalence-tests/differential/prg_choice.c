@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The PRG that ships with opt chooses one of its versions once in a process, of SHA3-256, of AES and of SHA-256: by
- * $PPRF_PRG, $PPRF_AES, $PPRF_SHA256 or the processor, and only one that agrees with libcrypto.  Each case is a process
- * of its own, in which versions compute wrongly or libcrypto fails (the linker's --wrap, rules.mk). */
+/* The PRG that opt ships with chooses a version of SHA3-256, of AES and of SHA-256 once per
+ * process: by $PPRF_PRG, $PPRF_AES, $PPRF_SHA256 or the processor, and only one that agrees with
+ * libcrypto. Each case runs in its own process, in which versions compute wrongly or libcrypto
+ * fails (the linker's --wrap, rules.mk). */
 #include <sys/wait.h>
 #if defined(__aarch64__) && defined(__linux__)
 #include <sys/auxv.h>
@@ -15,10 +16,11 @@
 #include "prg.h"
 #include "../../tools/tap.h"
 
-/* ---------------------------------------------------------------- planted in the versions */
+/* bugs planted in the versions */
 
-/* In what a suite needs of the versions but libcrypto's: a word of the children, of which there are four, or eight of
- * 32-byte seeds; SELDOM: for one seed in 16 (of lanes: in two); a walk, with its siblings or without (ALONE). */
+/* What is wrong in a suite's versions, except libcrypto's: a word of the children (four words,
+ * or eight with 32-byte seeds); SELDOM: for one seed in 16 (in lanes, one in two); a walk, with
+ * its siblings or without (ALONE). */
 static enum {
   NOTHING,
   WORD_1,
@@ -35,8 +37,8 @@ static enum {
 } wrong;
 static unsigned wrong_suite = PRG_SHA3_256, wrong_lane, wrong_width;
 static int evp_fails;
-static unsigned evp_calls, evp_fails_at; /* so many calls; that one alone fails, 0: none */
-static const char *select_meanwhile; /* while libcrypto is asked for the first time */
+static unsigned evp_calls, evp_fails_at; /* calls so far; only this one fails, 0: none */
+static const char *select_meanwhile; /* called while libcrypto is fetched for the first time */
 
 static unsigned wrong_in(unsigned suite)
 {
@@ -53,7 +55,7 @@ static struct pprf_children spoiled(unsigned suite, struct pprf_seed seed, struc
   return c;
 }
 
-/* Of the suite of 32-byte seeds. */
+/* The same for the suite with 32-byte seeds. */
 static struct pprf_wide_children spoiled_wide(struct pprf_wide_seed seed,
                                               struct pprf_wide_children c)
 {
@@ -66,7 +68,8 @@ static struct pprf_wide_children spoiled_wide(struct pprf_wide_seed seed,
   return c;
 }
 
-/* After the lanes: of a seed that had this bit before.  Not every processor's versions have lanes. */
+/* Spoil a result of the lanes whose seed had this bit before. Not every processor's versions
+ * have lanes. */
 __attribute__((unused)) static void spoil_lane(unsigned suite, unsigned width,
                                                const struct opt_step *step, int bit)
 {
@@ -82,7 +85,7 @@ __attribute__((unused)) static int bit_of_lane(unsigned width, const struct opt_
   return wrong_width == width && (step[wrong_lane].seed->lo >> 40 & 1) != 0;
 }
 
-/* the parameters make it a function: clang-format takes it for a structure */
+/* with `parameters` this is a function, which clang-format takes for a structure */
 /* clang-format off */
 #define EXPAND(name, suite, parameters, ...)                                                       \
   struct pprf_children __real_##name parameters;                                                   \
@@ -217,7 +220,7 @@ struct pprf_children __wrap_prg_expand_evp(struct pprf_family family, struct ppr
                                                   : __real_prg_expand_evp(family, s, start, h);
 }
 
-/* ---------------------------------------------------------------- what a process then does */
+/* what a process then does */
 
 /* The suites, by the choice of version that they share. */
 static const struct kind {
@@ -263,7 +266,7 @@ static int same_wide(struct pprf_wide_seed a, struct pprf_wide_seed b)
   return a.lo == b.lo && a.hi == b.hi && a.third == b.third && a.fourth == b.fourth;
 }
 
-/* The same of seeds of 32 bytes, with a child in place of the parent; no other suite has them. */
+/* The same for 32-byte seeds, with a child in place of the parent; other suites have none. */
 static int wide_calls_are_right(void)
 {
   struct pprf_wide_seed seed[5], parent[5], left[5];
@@ -346,7 +349,7 @@ static int call_many(unsigned n)
 
 static const char *fastest, *portable;
 
-/* A wish that cannot be granted is none. */
+/* A request that cannot be met is ignored. */
 static int plain(void)
 {
   return is_name(fastest) && right();
@@ -363,7 +366,7 @@ static int falls_back(void)
   return is_name(kind->last) && right();
 }
 
-/* Nothing is decided while libcrypto fails; then all is well. */
+/* Nothing is chosen while libcrypto fails; afterwards everything works. */
 static int waits_for_libcrypto(void)
 {
   evp_fails = 1;
@@ -386,7 +389,7 @@ static int fails_once_in_a_comparison(void)
   return ok && right();
 }
 
-/* Later failures are reported, and none is forgotten among calls that succeed. */
+/* Later failures are reported, even if other calls of the same batch succeed. */
 static int failures_are_reported(void)
 {
   int ok = pprf_prg_select(kind->last) == PPRF_OK;
@@ -396,7 +399,7 @@ static int failures_are_reported(void)
   return ok && right();
 }
 
-static const char *refused; /* a version */
+static const char *refused; /* the name of a version */
 
 /* A version that computes wrongly is not selected, and nothing changes. */
 static int is_refused(void)
@@ -415,7 +418,7 @@ static int selected_meanwhile(void)
 {
   const char *other = strcmp(fastest, portable) == 0 ? kind->last : portable;
   select_meanwhile = other;
-  if (refused == NULL) /* no name: the way in is another */
+  if (refused == NULL) /* no name: the first use happens some other way */
     (void)call_one();
   else if (strcmp(refused, "many") == 0)
     (void)call_many(1);
@@ -449,10 +452,10 @@ static int in_process(int (*f)(void), const char *wish, int planted)
   return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-/* ---------------------------------------------------------------- what the processor has */
+/* features of the processor */
 
 #if OPT_KECCAK_X86
-/* What __builtin_cpu_supports reads, in the compiler's own library: a test may clear a feature. */
+/* What __builtin_cpu_supports reads, in the compiler's runtime: a test may clear a feature. */
 extern struct {
   unsigned vendor, type, subtype, features[1];
 } __cpu_model;
@@ -487,7 +490,7 @@ static int without(void)
 }
 #endif
 
-/* What the kernel says of a feature. */
+/* Whether the kernel reports a feature. */
 static int has_flag(const char *flag)
 {
   static char line[8192];
@@ -502,7 +505,7 @@ static int has_flag(const char *flag)
   return strstr(line, word) != NULL;
 }
 
-/* The versions that this processor has, the fastest first. */
+/* The versions that this processor supports, fastest first. */
 static const char *have[4];
 static unsigned versions;
 
@@ -558,8 +561,8 @@ static int wrong_ones_are_found(const char *version, unsigned first, unsigned la
       int selected = in_process(is_refused, NULL, (int)planted);
       if (!named || !chosen || !selected)
         tap_note("%s, wrong in way %u, lane %u of %u: %s", version, planted, wrong_lane, width,
-                 !named    ? "the environment takes it"
-                 : !chosen ? "it is chosen"
+                 !named    ? "the environment can choose it"
+                 : !chosen ? "it is chosen by default"
                            : "it can be selected");
       ok &= named && chosen && selected;
     }
@@ -615,7 +618,7 @@ static int usable_without_features(void)
               {&sha256, "sse4.1", "sha256-ni", "sha256-scalar"}};
   int ok = 1;
   for (unsigned i = 0; i < sizeof need / sizeof *need; i++) {
-    int had = 0; /* does the processor have the version at all, and the next one? */
+    int had = 0; /* whether the processor supports the version at all, and the next one */
     expected = need[i].else_fastest;
     for (unsigned v = 0; v < versions; v++)
       had += strcmp(have[v], need[i].needing) == 0;
@@ -644,7 +647,7 @@ static int without_armv8(void)
 }
 #endif
 
-/* All that a choice does; the salted suite shares that of the bare one. */
+/* Everything that a choice does; the salted suite shares the choice of the unsalted one. */
 static void try_choice(const struct kind *k)
 {
   kind = k;

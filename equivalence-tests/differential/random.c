@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random operation sequences on ref, opt and the model, at every depth.  The environment's SEED
- * repeats a run, DEPTH asks for one depth alone; --full runs longer; as `three-way` it asks build/oracle, the extracted Coq model,
- * too. */
+/* Random operation sequences on ref, opt and the model, at every depth. The environment's SEED
+ * repeats a run, DEPTH selects one depth; --full runs longer. Under the name `three-way` it also
+ * compares with build/oracle, the extracted Coq model. */
 #include <inttypes.h>
 
 #include "impls.h"
@@ -15,7 +15,7 @@ int main(int argc, char **argv)
   int full = tap_full(argc, argv);
   uint64_t seed = tap_seed(), state = seed, sequences = 0, ops = 0, faults = 0;
   size_t peak = 0;
-  /* toy sequences a depth, sha3 sequences a depth */
+  /* toy sequences per depth, sha3 sequences per depth */
   const char *name = strrchr(argv[0], '/'), *only = getenv("DEPTH");
   int oracle = strcmp(name == NULL ? argv[0] : name + 1, "three-way") == 0;
   unsigned toy = full ? 1500 : 110, sha3 = full ? 120 : 10;
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
       tap_progress("random sequences", sequences, (uint64_t)PPRF_DEPTH_MAX * (toy + sha3));
     }
     tap_ok(ok, "ref_opt_and_%s_agree_at_depth_%u%s", oracle ? "the_coq_model" : "model", depth,
-           skip ? " # SKIP a key of opt is more than the address space" : "");
+           skip ? " # SKIP a key of opt exceeds the address space" : "");
   }
   tap_note("%" PRIu64 " sequences, %" PRIu64 " operations, %" PRIu64
            " PRG failures, peak %zu nodes",

@@ -26,7 +26,7 @@ int main(int argc, char **argv)
          p += 2)
       bytes[len++] = sscanf(p, "%2x", &v) == 1 ? (uint8_t)v : 0;
     if (*p != '\0') {
-      fprintf(stderr, "replay: %s is no file that can be read and no hex string\n", argv[1]);
+      fprintf(stderr, "replay: %s is neither a readable file nor a hex string\n", argv[1]);
       return 2;
     }
   }

@@ -50,14 +50,14 @@ static int call_fails(void)
   return 1;
 }
 
-/* Whether a toy's label is that of a node. */
+/* Whether a toy seed's label is that of this node. */
 static int labels(uint64_t id, uint64_t start, unsigned height)
 {
   return height != 0 && height <= PPRF_DEPTH_MAX &&
          id == 2 * start + ((uint64_t)1 << (height & 63));
 }
 
-/* How far the labels of its children lie from it. */
+/* The distance between the label of a node and those of its children. */
 static uint64_t half_of(unsigned height)
 {
   return height == 0 ? 0 : (uint64_t)1 << ((height - 1) & 63);
@@ -71,7 +71,8 @@ struct pprf_children prg_expand(struct pprf_family family, struct pprf_seed seed
     return (struct pprf_children){.err = PPRF_ERR_CRYPTO};
   if (!test_prg_toy)
     return sha3_prg_expand(family, seed, start, height);
-  int trial = start == 0 && height == 1 && (seed.lo | seed.hi) == 0; /* prg/common/prepare.c's */
+  int trial =
+    start == 0 && height == 1 && (seed.lo | seed.hi) == 0; /* as in prg/common/prepare.c */
   test_prg_mislabelled += !trial && !labels(seed.lo, start, height);
   return (struct pprf_children){
     .left = {seed.lo - half, seed.hi}, .right = {seed.lo + half, seed.hi}, .err = PPRF_OK};
@@ -119,8 +120,8 @@ int prg_random_wide(struct pprf_wide_seed *seed)
   return PPRF_OK;
 }
 
-/* Every step is a bijection of the lane and of the input word: one changed byte changes the toy's
- * digest for certain. */
+/* Every step is a bijection of the lane and of the input word, so changing one byte always
+ * changes the toy digest. */
 static int toy_digest(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES])
 {
   uint64_t lane[4] = {len, 1, 2, 3};

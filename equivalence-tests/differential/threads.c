@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rule of pprf.h under ThreadSanitizer: many readers of one key at once, or one writer; the
- * caller keeps the two apart; different keys are independent.  With --break it breaks the rule,
- * which ThreadSanitizer must report (threads.sh).  With the PRG that ships the version in use changes
- * all the time, and the first use is everybody's at once. */
+/* The rule of pprf.h under ThreadSanitizer: a key may have many readers at once, or one writer, and
+ * the caller keeps them apart; different keys are independent. --break violates the rule, which
+ * ThreadSanitizer must report (threads.sh). With the PRG that ships, its version changes all the
+ * time, and all threads make their first use at once. */
 #include <pthread.h>
 
 #include "impls.h"
 #include "../../tools/tap.h"
 
-/* of the PRG that ships, if it is linked */
+/* from the PRG that ships, if it is linked */
 #pragma weak pprf_prg_select
 __attribute__((weak)) const char *opt_prg_name(void);
 
@@ -20,7 +20,7 @@ static pthread_barrier_t start; /* all threads run at once */
 static pthread_rwlock_t rule = PTHREAD_RWLOCK_INITIALIZER;
 static const uint8_t root[16] = {1, 2, 3};
 static int broken;
-static int bad; /* atomic */
+static int bad; /* accessed atomically */
 
 static void note_bad(void)
 {
@@ -41,7 +41,7 @@ static int count_leaves(void *arg, uint64_t leaf, size_t n, const uint8_t *value
   return 0;
 }
 
-/* Everything that only reads. */
+/* Call every function that only reads. */
 static void read_all(uint64_t *state)
 {
   static _Thread_local uint8_t file[1 << 16];
@@ -74,7 +74,7 @@ static void *reader(void *arg)
   pthread_barrier_wait(&start);
   for (int i = 0; i < ROUNDS; i++) {
     if (broken)
-      usleep(100); /* no lock, but turns */
+      usleep(100); /* no lock: the threads take turns */
     else
       pthread_rwlock_rdlock(&rule);
     read_all(&state);
@@ -109,7 +109,7 @@ static void *writer(void *arg)
   return NULL;
 }
 
-/* A key of one's own, beside the others. */
+/* A thread's own key, used beside the others. */
 static void *own(void *arg)
 {
   pprf_key *key;
@@ -127,9 +127,9 @@ static void *own(void *arg)
   return NULL;
 }
 
-static int stop; /* atomic */
+static int stop; /* accessed atomically */
 
-/* Another version of the PRG, over and over. */
+/* Keep selecting another version of the PRG. */
 static void *chooser(void *arg)
 {
   static const char *const name[] = {"scalar", "evp", "avx2", "avx512", "md5"};

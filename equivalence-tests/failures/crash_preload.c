@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loaded into the program under test (LD_PRELOAD).  Calls count that the program itself makes, not
- * those of the libraries it uses.  The environment says what happens:
+/* Loaded into the program under test (LD_PRELOAD). Only calls by the program itself count, not
+ * those by libraries. The environment says what happens:
  *   FAIL_AT=N    call number N fails with EIO or ENOMEM, or,
  *   FAIL_KILL=1  the process is killed just before it (as a power cut that the file system survives),
  *   FAIL_RAISE=S signal S is raised just before it, and the call does its work;
- *   TRACE_TO=F   a line for each call goes to F: its name, its outcome, and what the files are that
- *                it works on (inode numbers, not descriptors, which are used again);
+ *   TRACE_TO=F   a line for each call is written to F: its name, outcome, and files (as inode
+ *                numbers, not descriptors, which are reused);
  *   NO_TMPFILE, NO_EXCHANGE, NO_LINK=1  the file system has no O_TMPFILE, no RENAME_EXCHANGE, no hard
  *                links to a file that has a name;
  *   FILTERED=1   a filter of system calls refuses renameat2 and linkat with EPERM;
  *   FILE_SYSTEM=N  fstatfs says that the file system has this number;
- *   SECRETS=HEX,HEX..  bytes that must not be left: each byte is given xor 0x5a, so that the list does
- *                not hold them.  Memory that is unmapped, and all that can be written to at the end, is
- *                searched; a line "secret" for each find. */
+ *   SECRETS=HEX,HEX..  bytes that must not remain, each XORed with 0x5a, so that the list does not
+ *                contain them.  Memory is searched when it is unmapped, and all writable memory at
+ *                the end; each find writes a line "secret". */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -71,7 +71,7 @@ static int is_set(const char *name)
   return getenv(name) != NULL;
 }
 
-/* ---- the trace, by system calls that are not among those below ---- */
+/* ---- the trace, written by system calls that are not intercepted ---- */
 
 static void trace(const char *format, ...)
 {
@@ -110,7 +110,7 @@ static unsigned long inode_of(int dir, const char *name)
   return n;
 }
 
-/* Whether a regular file holds anything but zeros, and no name but `names` leads to it. */
+/* Whether a regular file contains anything but zeros, and no name except `names` refers to it. */
 static int last_bytes(int fd, nlink_t names)
 {
   struct stat s;
@@ -195,7 +195,7 @@ ssize_t read(int fd, void *p, size_t n)
   return MINE && hit("read", 1) ? -1 : real(fd, p, n);
 }
 
-/* A call on a descriptor alone; more goes into the trace. */
+/* A call that takes only a descriptor; `more` goes into the trace. */
 #define ON_FD(type, name, can_fail, label, more, parameters, ...)                                  \
   type name parameters;                                                                            \
   type name parameters                                                                             \
@@ -258,7 +258,8 @@ int sigprocmask(int how, const sigset_t *set, sigset_t *old)
   return r;
 }
 
-/* The program asks for the exchange of two names by number: not every libc has a name for it. */
+/* The program exchanges two names by system call number, since not every libc has a function for
+ * it. */
 long syscall(long number, ...)
 {
   REAL(long, syscall, long, ...);
@@ -275,7 +276,7 @@ long syscall(long number, ...)
   long r = -1;
   int failed = hit("exchange", 1);
   if (!failed && (is_set("NO_EXCHANGE") || is_set("FILTERED")))
-    errno = is_set("FILTERED") ? EPERM : EINVAL; /* a filter does not look at the names */
+    errno = is_set("FILTERED") ? EPERM : EINVAL; /* a filter does not examine the names */
   else if (!failed)
     r = real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
   trace("exchange\tdir=%lu\tname=%s\tfrom=%lu\tto=%lu\tok=%d\n", inode((int)a[0]),
@@ -369,7 +370,7 @@ int open(const char *name, int flags, ...)
 }
 int open64(const char *name, int flags, ...) __attribute__((alias("open")));
 
-/* What a name stands for, asked by the program. */
+/* The file that a name refers to, when the program asks. */
 int fstatat64(int dir, const char *restrict name, struct stat64 *restrict s, int flags)
 {
   REAL(int, fstatat64, int, const char *, struct stat64 *, int);
@@ -449,7 +450,7 @@ int munmap(void *at, size_t len)
   return real(at, len);
 }
 
-/* glibc's own, which need no look-up (that would allocate) */
+/* glibc's own functions, which need no symbol lookup (that would allocate) */
 void *__libc_malloc(size_t n);
 void *__libc_calloc(size_t n, size_t size);
 
@@ -491,7 +492,7 @@ int vasprintf(char **text, const char *format, va_list args)
   return HIT("vasprintf") ? -1 : real(text, format, args);
 }
 
-/* With -D_FORTIFY_SOURCE. */
+/* Variants called with -D_FORTIFY_SOURCE. */
 int __vasprintf_chk(char **text, int flag, const char *format, va_list args);
 int __vasprintf_chk(char **text, int flag, const char *format, va_list args)
 {
@@ -511,7 +512,7 @@ void *mmap(void *at, size_t len, int prot, int flags, int fd, off_t offset)
   return HIT("mmap") ? MAP_FAILED : real(at, len, prot, flags, fd, offset);
 }
 
-/* What a program calls where file sizes have 64 bits. */
+/* Variants called if off_t has 64 bits. */
 void *mmap64(void *at, size_t len, int prot, int flags, int fd, off_t offset)
 {
   REAL(void *, mmap64, void *, size_t, int, int, int, off_t);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every call that can fail, made to fail: allocations, mappings, the digest, the random generator
- * and the thread's digest context, at every call inside every operation in turn, once and from
- * there on.  The key is as it was, the output is zero, the error is the right one, nothing leaks,
- * and the same operation then succeeds.
+/* Every call that can fail is made to fail: allocations, mappings, the digest, the random generator
+ * and the thread's digest context. In every operation each such call fails in turn, alone and with
+ * all later ones. Then the key is unchanged, the output is zero, the error is the right one,
+ * nothing leaks, and the same operation succeeds afterwards.
  *
- * The calls are caught with the linker's --wrap (rules.mk).  Each trial runs in a thread of its
- * own, so that it makes its own digest context. */
+ * The calls are caught with the linker's --wrap (rules.mk).  Each trial runs in its own thread, so
+ * that it makes its own digest context. */
 #include <errno.h>
 #include <openssl/evp.h>
 #include <openssl/kdf.h>
@@ -37,16 +37,16 @@
 static __thread int armed;
 static struct {
   unsigned at;       /* the call that fails, from 1 */
-  int on;            /* and all later ones */
-  unsigned calls;    /* made so far */
+  int on;            /* whether all later calls fail, too */
+  unsigned calls;    /* calls made so far */
   int hits;          /* failures injected */
   const char *first; /* name of the call that failed first */
-  int want;          /* the error it must lead to; PPRF_OK: it may be ignored */
+  int want;          /* the expected error; PPRF_OK: the failure may be ignored */
 } inject;
-static long live; /* blocks and mappings */
+static long live; /* blocks and mappings in use */
 
-/* The calls that must have failed in a run.  A wrapper that nothing calls would test nothing: which
- * name a call has depends on headers and flags, as mmap is mmap64 where file sizes have 64 bits. */
+/* The calls that must have failed in a run. A wrapper that nothing calls would test nothing: the
+ * name that a call uses depends on headers and flags; mmap is mmap64 if off_t has 64 bits. */
 static struct {
   const char *name;
   int failed;
@@ -158,22 +158,22 @@ WRAP(int, munmap, (void *p, size_t len), {
   live -= armed;
   return __real_munmap(p, len);
 })
-static int no_populate; /* the system is one without that advice */
+static int no_populate; /* act as a system without that advice */
 WRAP(int, madvise, (void *p, size_t len, int advice), {
   if (no_populate && advice == MADV_POPULATE_WRITE) {
     errno = EINVAL;
     return -1;
   }
-  /* only who asks for pages at once needs them */
+  /* only a caller that requests pages explicitly needs them */
   if (hit("madvise", advice == MADV_POPULATE_WRITE ? PPRF_ERR_NOMEM : PPRF_OK)) {
     errno = ENOMEM;
     return -1;
   }
   return __real_madvise(p, len, advice);
 })
-static int no_digest; /* no message has one */
-static int no_lock;   /* the limit on locked memory is 0; else there is none */
-static int must_lock; /* seeds are locked and have to stay so */
+static int no_digest; /* fetching a digest fails */
+static int no_lock;   /* the limit on locked memory is 0; otherwise there is none */
+static int must_lock; /* seeds are locked and must remain so */
 WRAP(int, mlock2, (const void *p, size_t len, unsigned flags), {
   if (no_lock || hit("mlock2", must_lock ? PPRF_ERR_NOMEM : PPRF_OK))
     return (errno = ENOMEM, -1);
@@ -185,7 +185,7 @@ WRAP(int, mlock, (const void *p, size_t len),
 
 WRAP(EVP_MD *, EVP_MD_fetch, (OSSL_LIB_CTX *c, const char *name, const char *query),
      { return hit("EVP_MD_fetch", PPRF_ERR_CRYPTO) ? NULL : __real_EVP_MD_fetch(c, name, query); })
-static long contexts; /* digest contexts that there are */
+static long contexts; /* digest contexts in use */
 WRAP(EVP_MD_CTX *, EVP_MD_CTX_new, (void), {
   EVP_MD_CTX *c = hit("EVP_MD_CTX_new", PPRF_ERR_NOMEM) ? NULL : __real_EVP_MD_CTX_new();
   contexts += c != NULL;
@@ -219,7 +219,7 @@ WRAP(int, EVP_CIPHER_CTX_set_padding, (EVP_CIPHER_CTX *c, int pad), {
            ? 0
            : __real_EVP_CIPHER_CTX_set_padding(c, pad);
 })
-/* It fails when it has written. */
+/* It fails after it has written. */
 WRAP(int, EVP_EncryptUpdate,
      (EVP_CIPHER_CTX *c, unsigned char *out, int *len, const unsigned char *in, int n), {
        int good = __real_EVP_EncryptUpdate(c, out, len, in, n);
@@ -227,7 +227,7 @@ WRAP(int, EVP_EncryptUpdate,
      })
 WRAP(EVP_KDF_CTX *, EVP_KDF_CTX_new, (EVP_KDF * kdf),
      { return hit("EVP_KDF_CTX_new", PPRF_ERR_NOMEM) ? NULL : __real_EVP_KDF_CTX_new(kdf); })
-/* It fails when it has written. */
+/* It fails after it has written. */
 WRAP(int, EVP_KDF_derive,
      (EVP_KDF_CTX * c, unsigned char *out, size_t n, const OSSL_PARAM params[]), {
        int good = __real_EVP_KDF_derive(c, out, n, params);
@@ -236,7 +236,7 @@ WRAP(int, EVP_KDF_derive,
 WRAP(int, RAND_priv_bytes, (unsigned char *out, int n),
      { return hit("RAND_priv_bytes", PPRF_ERR_CRYPTO) ? 0 : __real_RAND_priv_bytes(out, n); })
 WRAP(int, pthread_setspecific, (pthread_key_t key, const void *p), {
-  /* NULL takes a context away: its failure is none */
+  /* NULL removes a context, which does not fail */
   return p != NULL && hit("pthread_setspecific", PPRF_ERR_NOMEM)
            ? ENOMEM
            : __real_pthread_setspecific(key, p);
@@ -276,10 +276,10 @@ enum kind {
   IMPORT,
   SETUP,
   SETUP_RANDOM,
-  SETUP_SALTED, /* a salt is drawn */
-  SETUP_WIDE,   /* a root of 32 bytes */
-  SHARED,       /* of opt: a key in shared memory */
-  SETUP_SHARED, /* the same through the API, not of packed stores */
+  SETUP_SALTED, /* draws a salt */
+  SETUP_WIDE,   /* draws a root of 32 bytes */
+  SHARED,       /* only opt: a key in shared memory */
+  SETUP_SHARED, /* the same through the API; not for packed stores */
   KINDS
 };
 static const char *const kind_name[KINDS] = {
@@ -302,7 +302,7 @@ static int has_value(enum kind kind)
   return kind == EVAL || kind == EVAL_PUNCT;
 }
 
-/* ref's, renamed */
+/* ref's function, renamed */
 int ref_pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t *out,
                         int *result);
 int ref_pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result);
@@ -319,8 +319,8 @@ enum { MANY = 1100 }; /* more than opt processes at once */
 struct many {
   uint64_t leaf[MANY];
   size_t n;
-  size_t bytes; /* of a value */
-  uint8_t want[MANY][VALUE_MAX], out[MANY * VALUE_MAX]; /* one behind the other */
+  size_t bytes; /* size of a value */
+  uint8_t want[MANY][VALUE_MAX], out[MANY * VALUE_MAX]; /* one after another */
   int want_result[MANY], result[MANY];
 };
 
@@ -367,14 +367,15 @@ static int nest(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
   return s->depth-- > 0 ? pprf_expand(s->key, leaf, leaf, nest, s) : 0;
 }
 
-/* One expansion in the other, more than opt keeps memory for: the innermost maps some. */
+/* An expansion inside an expansion, more levels than opt keeps memory for: the innermost maps
+ * some. */
 static int expand_nested(const pprf_key *key, uint64_t first, uint64_t last)
 {
   struct nest s = {key, 4};
   return pprf_expand(key, first, last, nest, &s);
 }
 
-/* From here on opt keeps memory of expansions that have ended, as many as ever it will. */
+/* Make opt keep as much memory of ended expansions as it ever does. */
 static void fill_spare(void)
 {
   struct pprf_options o = {.size = sizeof o, .seed = root, .depth = 5};
@@ -438,7 +439,7 @@ static void *run(void *arg)
   struct trial *t = arg;
   const struct pprf_impl *impl = t->impl;
   memset(t->out, 0xee, sizeof t->out);
-  /* a packed key's: those of pair slots do not move */
+  /* only a packed key's seeds: those in pair slots do not move */
   must_lock = t->kind == PREFAULT && impl != &impl_slots && impl->memory_locked(t->key);
   if (t->many != NULL) {
     memset(t->many->out, 0xee, sizeof t->many->out);
@@ -510,7 +511,7 @@ static uint8_t *export(const struct pprf_impl *impl, const pprf_key *key, size_t
 static uint64_t injected, ignored;
 static unsigned problems;
 static int quiet;
-static size_t batch_leaves; /* in a batch of the many trials */
+static size_t batch_leaves; /* leaves in a batch of the many trials */
 
 static void problem(const struct trial *t, const char *what)
 {
@@ -522,7 +523,7 @@ static void problem(const struct trial *t, const char *what)
              inject.first, inject.on ? " and all later ones" : "", what, result_name(t->err));
 }
 
-/* The thread's digest context goes with it, whatever failed. */
+/* The thread's digest context is freed with the thread, whatever failed. */
 static void in_thread(struct trial *t)
 {
   pthread_t thread;
@@ -532,10 +533,10 @@ static void in_thread(struct trial *t)
     exit(1);
   }
   if (contexts != before)
-    problem(t, "a digest context is left");
+    problem(t, "a digest context leaks");
 }
 
-/* What eval says about the leaves, before anything fails. */
+/* eval's results for the leaves, before anything fails. */
 static void expect_many(const struct trial *t)
 {
   struct many *m = t->many;
@@ -547,7 +548,7 @@ static void expect_many(const struct trial *t)
   }
 }
 
-/* Results and values of an operation that was done. */
+/* Check results and values of an operation that succeeded. */
 static void check_many(const struct trial *t)
 {
   const struct many *m = t->many;
@@ -561,7 +562,8 @@ static void check_many(const struct trial *t)
   }
 }
 
-/* The same after a failure: batches return nothing, an expansion may have returned right values. */
+/* The same after a failure: a batch returns nothing, an expansion may have returned correct
+ * values. */
 static void check_failed_many(const struct trial *t)
 {
   const struct many *m = t->many;
@@ -592,7 +594,7 @@ static void check_failed(struct trial *t, const uint8_t *before, size_t before_l
         break;
       }
   if (makes_key(t->kind) && t->made != NULL)
-    problem(t, "a key beside an error");
+    problem(t, "a key was returned with an error");
   if (live != was_live)
     problem(t, "a block or mapping leaks");
   if (t->key == NULL)
@@ -604,8 +606,8 @@ static void check_failed(struct trial *t, const uint8_t *before, size_t before_l
   free(now);
 }
 
-/* Whether a range was punctured in a packed store, which then joins pages that became small: that there is no
- * memory for that does not matter (opt/packed/packed.c). */
+/* Whether a range was punctured in a packed store, which then merges small pages: lack of memory
+ * for that is harmless (opt/packed/packed.c). */
 static int tidied(const struct trial *t)
 {
   uint8_t out[VALUE_MAX];
@@ -615,8 +617,8 @@ static int tidied(const struct trial *t)
          t->impl->eval(t->key, t->b, out) == PPRF_ERR_PUNCTURED;
 }
 
-/* Whether a key that has the library's choice of a store was to get pair slots: without memory for these it is
- * packed as before (opt/change.h). */
+/* Whether a key whose store the library chooses was due for pair slots: without memory for them
+ * it stays packed (opt/change.h). */
 static int was_to_change(const struct trial *t)
 {
   unsigned depth = t->impl->depth(t->key);
@@ -624,8 +626,8 @@ static int was_to_change(const struct trial *t)
          t->impl->node_count(t->key) > (uint64_t)1 << depth >> 3;
 }
 
-/* Whether a key was read that has the library's choice of a store and many nodes: without memory for one store it
- * has the other (opt/pprf.c). */
+/* Whether a key with many nodes was imported into a store that the library chooses: without
+ * memory for one store it gets the other (opt/pprf.c). */
 static int had_a_choice(const struct trial *t)
 {
   return t->impl == &impl_opt && t->kind == IMPORT && t->err == PPRF_OK &&
@@ -633,8 +635,8 @@ static int had_a_choice(const struct trial *t)
          t->impl->node_count(t->made) > (uint64_t)1 << t->impl->depth(t->made) >> 3;
 }
 
-/* Fail each call of the operation in turn until the operation gets through without a failure;
- * the operation is done once then. */
+/* Make each call of the operation fail in turn, until the operation runs without a failure and
+ * so succeeds once. */
 static void every_call(struct trial *t, int on)
 {
   size_t len = 0;
@@ -657,10 +659,10 @@ static void every_call(struct trial *t, int on)
     if (hits > 0 && want == PPRF_ERR_NOMEM && t->err == PPRF_OK &&
         (had_a_choice(t) || tidied(t) || was_to_change(t)))
       want = PPRF_OK;
-    if (hits > 0 && want == PPRF_OK) { /* a call whose failure may be ignored */
+    if (hits > 0 && want == PPRF_OK) { /* this call's failure may be ignored */
       ignored++;
       if (t->err != PPRF_OK)
-        problem(t, "failed though it need not");
+        problem(t, "failed although it need not");
     } else if (hits > 0)
       check_failed(t, before, len, was_live);
     else if (t->err != PPRF_OK)
@@ -685,10 +687,10 @@ static void every_call(struct trial *t, int on)
     if (done || (t->err == PPRF_OK && changes_key(t->kind)))
       break; /* nothing is left to fail, or the key has changed */
     if (t->kind == PREFAULT &&
-        t->err == PPRF_OK) { /* the store has: another key like the one before */
+        t->err == PPRF_OK) { /* its store has changed: make a key like the one before */
       t->impl->free(t->key);
       if (import_any(t->impl, &t->key, before, len) != PPRF_OK)
-        problem(t, "no key like the one before");
+        problem(t, "cannot make a key like the previous one");
     }
   }
   free(before);
@@ -696,7 +698,7 @@ static void every_call(struct trial *t, int on)
 
 /* ---------------------------------------------------------------- scenarios */
 
-/* The depth decides on the suite: of each eight one has 32-byte seeds. */
+/* The depth determines the suite: one of each eight has 32-byte seeds. */
 static pprf_key *fresh(const struct pprf_impl *impl, unsigned depth)
 {
   struct pprf_options o = {.size = sizeof o,
@@ -713,7 +715,7 @@ static pprf_key *fresh(const struct pprf_impl *impl, unsigned depth)
   return key;
 }
 
-/* Leaves for a batch: some beside each other, some twice; a run of them for an expansion. */
+/* Leaves for a batch: some adjacent, some repeated; or a run of them for an expansion. */
 static struct many *choose(struct many *m, unsigned depth, size_t bytes, enum kind kind, size_t n,
                            uint64_t a)
 {
@@ -753,14 +755,14 @@ static void one(const struct pprf_impl *impl, pprf_key *key, enum kind kind, uin
   }
 }
 
-/* Every kind of operation on keys of a depth, fresh and punctured here and there. */
+/* Every kind of operation on keys of a depth, fresh and partly punctured. */
 static void states(const struct pprf_impl *impl, unsigned depth)
 {
   uint64_t size = (uint64_t)1 << depth, state = depth;
   for (unsigned punctures = 0; punctures < 4; punctures++) {
     for (enum kind kind = 0; kind < SETUP; kind++) {
       if (kind == PREFAULT && depth > 20)
-        continue; /* more memory than there may be */
+        continue; /* exceeds the memory limit */
       for (unsigned range = 0; range < (kind == RANGE ? 5 : 1); range++) {
         pprf_key *key = fresh(impl, depth);
         for (unsigned i = 0; i < punctures * punctures; i++)
@@ -801,8 +803,8 @@ static void states(const struct pprf_impl *impl, unsigned depth)
   }
 }
 
-/* Batches and expansions of more leaves than opt takes on at a time, and across high nodes: what
- * came before a failure is gone too.  ref calls the PRG more often. */
+/* Batches and expansions of more leaves than opt processes at once, and across high nodes:
+ * results from before a failure are erased, too. ref calls the PRG more often. */
 static void long_batches(const struct pprf_impl *impl, unsigned depth, int full)
 {
   static struct many many;
@@ -818,7 +820,7 @@ static void long_batches(const struct pprf_impl *impl, unsigned depth, int full)
   }
 }
 
-/* A file of half of the nodes that there can be, with seeds of 16 bytes and of 32. */
+/* A file of half the maximum number of nodes, with 16-byte and with 32-byte seeds. */
 static void dense_files(const struct pprf_impl *impl)
 {
   for (unsigned depth = 10; depth <= 11; depth++) {
@@ -839,7 +841,7 @@ static void dense_files(const struct pprf_impl *impl)
   }
 }
 
-/* The same punctures on two keys, up to the last leaf: 1 if they stay equal.  Frees both. */
+/* Whether two keys stay equal through the same punctures, up to the last leaf. Frees both. */
 static int puncture_alike(const struct pprf_impl *impl, pprf_key *key, pprf_key *other)
 {
   uint64_t state = 1;
@@ -862,7 +864,8 @@ static int puncture_alike(const struct pprf_impl *impl, pprf_key *key, pprf_key 
   return ok;
 }
 
-/* A key whose pages are all there punctures on, also where the system has no advice for it. */
+/* A key whose pages are all backed can be punctured further, even if the system does not know
+ * the advice. */
 static int prefaulted(const struct pprf_impl *impl)
 {
   int ok = 1;
@@ -875,13 +878,13 @@ static int prefaulted(const struct pprf_impl *impl)
   return ok;
 }
 
-/* A key that could not be locked in memory reports that and works the same. */
+/* A key that could not be locked in memory reports so and otherwise works the same. */
 static int not_locked(const struct pprf_impl *impl)
 {
   pprf_key *other = fresh(impl, 14);
   no_lock = 1;
   pprf_key *key = fresh(impl, 14);
-  /* the arena was locked before */
+  /* the arena was locked already */
   int ok = impl == &impl_packed || impl == &impl_opt || impl->memory_locked(key) == 0;
   size_t before = impl->memory_bytes(key);
   ok &= impl->punct_range(key, 0, 8191) == PPRF_OK && impl->punct_range(other, 0, 8191) == PPRF_OK;
@@ -891,7 +894,8 @@ static int not_locked(const struct pprf_impl *impl)
   return ok;
 }
 
-/* Every step of the worst case: the key grows to its largest, whatever its memory does. */
+/* Every step of the worst case, in which the key grows to its maximum, however its memory
+ * changes. */
 static void growth(const struct pprf_impl *impl, unsigned depth, enum kind kind)
 {
   pprf_key *key = fresh(impl, depth);
@@ -905,8 +909,8 @@ static void growth(const struct pprf_impl *impl, unsigned depth, enum kind kind)
   impl->free(key);
 }
 
-/* What the PRG itself promises of each of its functions: after any failure the right error, and an
- * output of zeros.  Its callers wipe their own, and would hide what it leaves. */
+/* What each function of the PRG promises itself: after any failure the right error and an output
+ * of zeros. Callers wipe their own outputs, which would hide what the PRG leaves. */
 static unsigned prg_failures(void)
 {
   static const char *const function[] = {"prg_digest", "prg_random", "prg_expand",
@@ -934,7 +938,7 @@ static unsigned prg_failures(void)
                                                 (struct pprf_seed){1, 2}, 0, 1))
                 .err;
       armed = 0;
-      for (size_t i = 0; i < size; i++) /* the children come first */
+      for (size_t i = 0; i < size; i++) /* the children are the first member */
         left += out.bytes[i] != 0;
       injected += inject.hits > 0;
       int wrong = err != inject.want || (inject.hits > 0) != (err != PPRF_OK);
@@ -949,11 +953,11 @@ static unsigned prg_failures(void)
   return bad;
 }
 
-/* A key's blocks and mappings all go back when it is freed. */
+/* All blocks and mappings of a key are released when it is freed. */
 static int balanced(const struct pprf_impl *impl)
 {
   uint8_t file[2000];
-  /* the process keeps a page from then on, prg/common/fork.c, and an arena */
+  /* from then on the process keeps a page (prg/common/fork.c) and an arena */
   pprf_key *first = NULL;
   for (unsigned depth = 1; depth <= 33; depth += 32) {
     if (impl->setup(&first, depth, root) != PPRF_OK)
@@ -984,7 +988,7 @@ __attribute__((noreturn)) static void leave(int status)
   _exit(status);
 }
 
-/* What happens once in a process: the digest's fetch and the thread key. */
+/* What happens once per process: fetching the digest and making the thread key. */
 static int first_use(const struct pprf_impl *impl, unsigned at)
 {
   int status;
@@ -1002,7 +1006,7 @@ static int first_use(const struct pprf_impl *impl, unsigned at)
     if (err != PPRF_OK) {
       bad |= key != NULL || err != inject.want;
       int hits = inject.hits;
-      armed = 0; /* objects that were fetched are kept, missing ones are requested again */
+      armed = 0; /* fetched objects are kept, missing ones are requested again */
       bad |= impl->setup(&key, 5, root) != PPRF_OK || impl->eval(key, 7, out) != PPRF_OK;
       impl->free(key);
       leave(hits == 0 ? 3 : bad);
@@ -1028,7 +1032,7 @@ static int first_use(const struct pprf_impl *impl, unsigned at)
            : WEXITSTATUS(status);
 }
 
-/* Runs a test in a child that has made no key; 1 if it passes there. */
+/* Run a test in a child that has made no key; 1 if it passes there. */
 static int in_a_child(int (*test)(const struct pprf_impl *, unsigned, uint8_t *, size_t *),
                       const struct pprf_impl *impl, unsigned depth, uint8_t *file, size_t *len)
 {
@@ -1040,14 +1044,15 @@ static int in_a_child(int (*test)(const struct pprf_impl *, unsigned, uint8_t *,
   return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-/* A process's first key is not made where no key can be exported, and is once one can.  Its file is left. */
+/* A process's first key is not made if keys could not be exported, and is made once they can.
+ * Returns its file. */
 static int set_up_first(const struct pprf_impl *impl, unsigned depth, uint8_t *file, size_t *len)
 {
   pprf_key *key = (pprf_key *)(uintptr_t)16;
   no_digest = 1;
   int ok = impl->setup(&key, depth, root) == PPRF_ERR_CRYPTO && key == NULL;
   no_digest = 0;
-  errno = ERANGE; /* no library sets it to 0 */
+  errno = ERANGE; /* libraries do not reset it to 0 */
   ok &= impl->setup(&key, depth, root) == PPRF_OK && errno != 0 &&
         impl->export_key(key, file, len) == PPRF_OK;
   impl->free(key);
@@ -1085,14 +1090,14 @@ int main(int argc, char **argv)
   int full = tap_full(argc, argv);
   static const unsigned depths[] = {1, 2, 3, 5, 9, 11, 13, 20, 32, 33, 63, 59};
   batch_leaves = full ? 12 : 4;
-  /* Before this process itself uses the digest. */
+  /* Run before this process itself uses the digest. */
   for (int i = 0; i < STORES; i++) {
     unsigned at = 1, bad = 0, result;
     for (; (result = (unsigned)first_use(stores[i], at)) != 3 && at < 100; at++) {
       injected++;
       if (result != 0) {
         tap_note("%s: first use, from call %u on: %s", stores[i]->name, at,
-                 result == 2 ? "all went well" : "wrong");
+                 result == 2 ? "no failure" : "wrong");
         bad++;
       }
     }
@@ -1104,7 +1109,7 @@ int main(int argc, char **argv)
   fill_spare();
   for (int i = 0; i < STORES; i++) {
     tap_ok(balanced(stores[i]), "%s_free_gives_everything_back", stores[i]->name);
-    /* each takes three times as long under a sanitizer */
+    /* each takes three times as long with a sanitizer */
     for (size_t d = 0; d < sizeof depths / sizeof *depths; d += 1 + (SANITIZED && !full)) {
       problems = 0;
       states(stores[i], depths[d]);
@@ -1130,7 +1135,7 @@ int main(int argc, char **argv)
   }
   tap_ok(prg_failures() == 0, "the_prg_gives_zeros_and_the_right_error");
   tap_ok(all_failed(), "every_call_that_can_fail_was_made_to_fail");
-  /* The test of the test: an implementation that forgets its error is noticed. */
+  /* A test of this test: an implementation that loses its error is noticed. */
   problems = 0;
   quiet = 1;
   struct trial t = {.impl = impls[0], .kind = EVAL, .err = PPRF_OK};

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys and fork: a copy answers PPRF_ERR_FORKED whatever it is asked and can be freed, new keys work in
- * children and theirs, whatever the parent's other threads hold; shared keys, keys moved by export, and
- * children that share the memory (vfork) go on.  Each with the page that the kernel clears, and with
- * pthread_atfork where it does not: madvise is wrapped, and so is what gives and takes memory, to fork
- * there. */
+/* Keys and fork. A copy of a key in a child returns PPRF_ERR_FORKED from every function and can
+ * be freed. New keys work in children and grandchildren, whatever locks the parent's other
+ * threads hold. Shared keys, keys moved by export, and children that share the memory (vfork)
+ * continue to work. All this is tested with the page that the kernel clears, and with
+ * pthread_atfork on kernels without it: madvise is wrapped. Functions that allocate and free
+ * memory are wrapped, too, to fork there. */
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -26,7 +27,7 @@
 
 static const uint8_t root[16] = {9, 8, 7};
 
-/* ref's, renamed */
+/* ref's function, renamed */
 int ref_pprf_setup_with(pprf_key **key, const struct pprf_options *options);
 int ref_pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t *out,
                         int *result);
@@ -46,8 +47,8 @@ static const struct more {
                   {pprf_setup_with, pprf_eval_batch, pprf_punct_batch, pprf_expand, pprf_prefault},
                   {pprf_setup_with, pprf_eval_batch, pprf_punct_batch, pprf_expand, pprf_prefault}};
 
-static int old_kernel; /* without MADV_WIPEONFORK */
-static int advices;    /* calls of madvise */
+static int old_kernel; /* act as a kernel without MADV_WIPEONFORK */
+static int advices;    /* number of calls of madvise */
 
 static void fork_now(void);
 
@@ -63,7 +64,7 @@ int __wrap_madvise(void *at, size_t bytes, int advice)
   return -1;
 }
 
-/* Whether f says yes in a child; no if it hangs.  A child of a slow machine has ten minutes. */
+/* Whether f returns 1 in a child; 0 if it hangs. On a slow machine the child has ten minutes. */
 static int in_child(int (*f)(int impl, void *arg), int impl, void *arg)
 {
   int status;
@@ -94,7 +95,7 @@ static int zeros(const uint8_t *p, size_t n)
   return 1;
 }
 
-/* A copy says so in every function that has a result, and gives nothing away. */
+/* Every function with a result refuses a copy, and reveals nothing. */
 static int is_copy(int i, void *arg)
 {
   pprf_key *key = arg;
@@ -106,7 +107,7 @@ static int is_copy(int i, void *arg)
   memset(out, 0xee, 32);
   memset(file, 0xee, sizeof file);
   int ok = impl->eval(key, 1, out) == PPRF_ERR_FORKED && zeros(out, 16);
-  ok &= impl->eval(key, UINT64_MAX, out) == PPRF_ERR_FORKED; /* nothing else is looked at */
+  ok &= impl->eval(key, UINT64_MAX, out) == PPRF_ERR_FORKED; /* other errors are not reported */
   ok &= impl->punct(key, 1) == PPRF_ERR_FORKED;
   memset(out, 0xee, 32);
   ok &= impl->eval_punct(key, 1, out) == PPRF_ERR_FORKED && zeros(out, 16);
@@ -128,7 +129,7 @@ static int is_copy(int i, void *arg)
   return ok;
 }
 
-/* A key of one's own: made, used, written, read, freed. */
+/* A new key works: it is made, used, exported, imported, freed. */
 static int works(int i)
 {
   const struct pprf_impl *impl = stores[i];
@@ -157,7 +158,7 @@ static int grandchild(int i, void *arg)
 {
   struct two *t = arg;
   int ok = is_copy(i, t->outer) && is_copy(i, t->inner) && works(i);
-  ok &= is_copy(i, t->outer) && is_copy(i, t->inner); /* this process has its number now */
+  ok &= is_copy(i, t->outer) && is_copy(i, t->inner); /* this process now has its own number */
   stores[i]->free(t->inner);
   stores[i]->free(t->outer);
   return ok && works(i);
@@ -184,14 +185,14 @@ static int tree_of_processes(int i, void *arg)
   uint8_t out[16];
   (void)arg;
   int ok = impl->setup(&key, 9, root) == PPRF_OK && impl->punct(key, 3) == PPRF_OK;
-  for (int n = 0; n < 3; n++) /* siblings may get the same number */
+  for (int n = 0; n < 3; n++) /* siblings may get the same process number */
     ok = ok && in_child(child, i, key);
   ok = ok && impl->eval_punct(key, 1, out) == PPRF_OK && impl->punct(key, 3) == PPRF_ERR_PUNCTURED;
   impl->free(key);
   return ok && works(i);
 }
 
-/* A process that has made no key forks: the child makes the first. */
+/* A process that has made no key forks, and the child makes the first. */
 static int makes_the_first(int i, void *arg)
 {
   return works(i) && tree_of_processes(i, arg);
@@ -214,9 +215,9 @@ static int punctures_shared(int i, void *arg)
   for (unsigned k = 0; k < 100; k++)
     leaf[k] = 1000 + 2 * k;
   ok = ok && more[i].punct_batch(arg, leaf, 100, NULL) == PPRF_OK;
-  for (uint64_t x = 2001; ok && x < 4096; x += 2) /* the key grows here, and is the parent's, too */
+  for (uint64_t x = 2001; ok && x < 4096; x += 2) /* the key grows here, and so in the parent */
     ok = impl->punct(arg, x) == PPRF_OK;
-  impl->free(arg); /* for this process alone */
+  impl->free(arg); /* frees it only in this process */
   return ok;
 }
 
@@ -312,14 +313,14 @@ static int options(int i, void *arg)
   int ok = more[i].setup_with(NULL, &x.o) == PPRF_ERR_NULL;
   key = (pprf_key *)(uintptr_t)16;
   ok &= more[i].setup_with(&key, NULL) == PPRF_ERR_NULL && key == NULL;
-  for (size_t at = 0; at < sizeof x.later; at++) { /* a member of a later version */
+  for (size_t at = 0; at < sizeof x.later; at++) { /* a member from a later version */
     x.later[at] = 1;
     key = (pprf_key *)(uintptr_t)16;
     ok &= more[i].setup_with(&key, &x.o) == PPRF_ERR_RANGE && key == NULL;
     x.later[at] = 0;
   }
   for (x.o.size = 0; x.o.size < sizeof x.o; x.o.size++)
-    if (x.o.size != offsetof(struct pprf_options, store)) /* version 0.2.0's */
+    if (x.o.size != offsetof(struct pprf_options, store)) /* the size in version 0.2.0 */
       ok &= more[i].setup_with(&key, &x.o) == PPRF_ERR_RANGE;
   x.o.size = sizeof x;
   for (unsigned bit = 0; bit < 32; bit++) {
@@ -341,7 +342,7 @@ static int options(int i, void *arg)
   for (unsigned k = 0; k < 9; k++) {
     pprf_key *plain;
     x.o.size = sizes[k / 3];
-    x.o.store = k < 3 ? 99 : k % 3; /* 99: not looked at */
+    x.o.store = k < 3 ? 99 : k % 3; /* 99: a value that is ignored */
     if (more[i].setup_with(&key, &x.o) != PPRF_OK || impl->setup(&plain, 9, root) != PPRF_OK)
       return 0;
     ok &= impl->export_key(key, file[0], &len[0]) == PPRF_OK &&
@@ -385,7 +386,7 @@ static int same_memory(int i, void *arg)
   return ok;
 }
 
-/* ---- forks while other threads are at it */
+/* ---- forks while other threads work */
 
 static _Atomic int stop;
 
@@ -400,7 +401,7 @@ static void *makes_keys(void *arg)
     (void)impl->eval_punct(key, n % 128, out);
     impl->free(key);
     if (n % 4 == 3)
-      break; /* threads come and go: each has its own digest and generator */
+      break; /* threads start and end: each has its own digest and generator */
   }
   return NULL;
 }
@@ -444,14 +445,14 @@ static int amid_threads(int i, void *arg)
   return ok;
 }
 
-/* ---- forks at each call for memory, where a change is half done */
+/* ---- forks at each call for memory, in the middle of a change */
 
 static struct {
   pprf_key *key; /* the key being changed; NULL: no fork */
   int impl, forks, ok;
 } amid;
 
-/* The change is another thread's, as far as the child can tell. */
+/* Fork; to the child the change looks like another thread's. */
 static void fork_now(void)
 {
   pprf_key *key = amid.key;
@@ -507,7 +508,7 @@ static int amid_changes(int i, void *arg)
     leaf[k] = 5 + 19 * k;
   if (impl->setup(&key, 12, root) != PPRF_OK)
     return 0;
-  for (unsigned k = 0; k < 300; k++) /* so that the key has several pages */
+  for (unsigned k = 0; k < 300; k++) /* enough for several pages */
     (void)impl->punct(key, k * 2027 % 4096);
   amid.impl = i;
   amid.ok = 1;
@@ -528,7 +529,8 @@ static int amid_changes(int i, void *arg)
   return err == PPRF_OK && amid.ok && amid.forks >= 10;
 }
 
-/* All leaves of a tree, so that a key with the library's choice gets pair slots and is packed again. */
+/* Puncture all leaves of a tree, so that a key whose store the library chooses gets pair slots
+ * and is packed again. */
 static int amid_stores(int i, void *arg)
 {
   enum { DEPTH = 10, LEAVES = 1 << DEPTH, MOST = LEAVES / 8, LEAST = LEAVES / 64 };
@@ -563,7 +565,7 @@ static size_t heap_bytes(void)
   return m.uordblks + m.hblkhd;
 }
 
-static size_t heap_before; /* the key */
+static size_t heap_before; /* heap bytes before the key was made */
 
 static int copy_goes(int i, void *key)
 {
@@ -571,7 +573,8 @@ static int copy_goes(int i, void *key)
   return heap_bytes() <= heap_before + 512;
 }
 
-/* Of a key of many nodes, whose second making takes nothing that stays. */
+/* A key of many nodes is freed completely; it is made twice, since the first one allocates
+ * memory that stays. */
 static int copies_go_whole(int i, void *arg)
 {
   const struct pprf_impl *impl = stores[i];
@@ -616,8 +619,8 @@ static int send_random_value(int i, void *arg)
   return random_value(i, out) && write(*(int *)arg, out, 16) == 16;
 }
 
-/* Ids are reused, and a namespace has its own ids: libcrypto's generator would give a child with
- * its ancestor's id the ancestor's output. */
+/* Process ids are reused, and a namespace has its own: libcrypto's generator would give a child
+ * with its ancestor's id the ancestor's output. */
 static int random_keys(int i, void *arg)
 {
   uint8_t first[16], childs[16], next[16];
@@ -635,7 +638,7 @@ static int random_keys(int i, void *arg)
 
 struct at_end {
   pthread_key_t key;
-  int impl, exports; /* how many there were */
+  int impl, exports; /* number of exports */
 };
 
 static int exports(int i)
@@ -662,13 +665,13 @@ static void *use_and_end(void *arg)
   return NULL;
 }
 
-/* A destructor of the program's own uses the library after the library's. */
+/* A thread destructor of the program uses the library after the library's own destructor. */
 static int destructors(int i, void *arg)
 {
   struct at_end a = {.impl = i};
   pthread_t thread;
   (void)arg;
-  return exports(i) /* the library has its destructor */ &&
+  return exports(i) /* makes the library's destructor */ &&
          pthread_key_create(&a.key, export_at_end) == 0 &&
          pthread_create(&thread, NULL, use_and_end, &a) == 0 && pthread_join(thread, NULL) == 0 &&
          a.exports == 2 && exports(i);
@@ -676,13 +679,13 @@ static int destructors(int i, void *arg)
 
 static void *outlive(void *arg)
 {
-  (void)usleep(20000); /* the main thread is gone */
+  (void)usleep(20000); /* the main thread has ended */
   if (!exports(*(int *)arg))
     _exit(1);
   return NULL;
 }
 
-/* The last thread that ends is not the main thread: exit is called in it, when its destructors have run. */
+/* The last thread to end is not the main thread: it calls exit after its destructors have run. */
 static int last_thread(int i, void *arg)
 {
   static int impl;
@@ -711,7 +714,7 @@ static int locks(int i, void *arg)
   int can = mlock(page, sizeof page) == 0; /* the limit may be 0 */
   (void)arg;
   if (stores[i] != &impl_slots)
-    return 1; /* the only shared store */
+    return 1; /* the only store that can be shared */
   int ok = pprf_setup_with(&key, &o) == PPRF_OK && pprf_memory_locked(key) == can &&
            in_child(says_unlocked, i, key) && pprf_memory_locked(key) == can;
   pprf_free(key);
@@ -762,7 +765,7 @@ static int forks_once(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
   return 0;
 }
 
-/* In the child of its callback an expansion ends: the key is a copy there. */
+/* An expansion ends in the child of its callback, where the key is a copy. */
 static int expansion_forks(int i, void *arg)
 {
   pprf_key *key;
@@ -783,7 +786,7 @@ static int expansion_forks(int i, void *arg)
   return ok;
 }
 
-/* ---- what a callback has to do with: opt's expansion lies outside the heap */
+/* ---- the memory in a callback: opt's expansion is not on the heap */
 
 struct expanding {
   jmp_buf back;
@@ -801,7 +804,7 @@ static int all_zero(const uint8_t *p, size_t n)
 
 enum { DUMPED = 1, COPIED = 2, SWAPPED = 4 };
 
-/* What happens to the mapping of an address. */
+/* The flags of the mapping that contains an address. */
 static int fate(const void *at)
 {
   char line[400];
@@ -821,7 +824,7 @@ static int fate(const void *at)
   return found;
 }
 
-/* Whether core dumps leave out a mapping, and fork clears it in a child. */
+/* Whether a mapping is omitted from core dumps and cleared in children. */
 static int is_kept(int fate_of_it)
 {
   return (fate_of_it & (old_kernel ? DUMPED : DUMPED | COPIED)) == 0;
@@ -856,7 +859,7 @@ static int callback(int i, const struct pprf_options *o, int jump)
     return 0;
   if (setjmp(s.back) == 0) {
     int err = more[i].expand(key, 0, 4095, forks_or_jumps, &s);
-    if (s.child == 0) /* without wipeonfork a shared key's expansion goes on */
+    if (s.child == 0) /* without MADV_WIPEONFORK the expansion of a shared key continues */
       _exit(old_kernel && o->flags != 0 ? err != PPRF_OK : err != PPRF_ERR_FORKED || s.calls != 1);
     ok = !jump && err == PPRF_OK && s.calls > 1 && s.child > 0 &&
          waitpid(s.child, &status, 0) == s.child && status == 0;
@@ -869,7 +872,7 @@ static int callback(int i, const struct pprf_options *o, int jump)
   return ok;
 }
 
-/* In each suite, of a key of one's own and of a shared one. */
+/* In each suite, with a private and a shared key. */
 static int callbacks(int i, void *arg)
 {
   static const uint8_t seed[PPRF_VALUE_BYTES_MAX] = {7};
@@ -895,7 +898,7 @@ static int look(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
 {
   struct seen *s = arg;
   (void)n;
-  if (s->depth > 0) { /* one in the other */
+  if (s->depth > 0) { /* nested expansions */
     s->depth--;
     return pprf_expand(s->key, leaf, leaf, look, s);
   }
@@ -904,7 +907,8 @@ static int look(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
   return 0;
 }
 
-/* In a child: locked, out of core dumps and cleared by fork as in the parent. */
+/* In a child the memory is locked, omitted from core dumps and cleared by fork, as in the
+ * parent. */
 static int same_fate(int i, void *arg)
 {
   const struct seen *parents = arg;
@@ -913,7 +917,7 @@ static int same_fate(int i, void *arg)
   return pprf_expand(s.key, 5, 5, look, &s) == PPRF_OK && s.fate == parents->fate;
 }
 
-/* It is used again as it is; a child, which has it cleared and unlocked, sets it up again. */
+/* It is reused as it is; a child, where it is cleared and unlocked, sets it up again. */
 static int used_again(int i, void *arg)
 {
   static const uint8_t seed[PPRF_VALUE_BYTES_MAX] = {7};
@@ -961,12 +965,12 @@ int main(void)
                {"a_thread_may_outlive_the_main_thread", last_thread},
                {"a_shared_key_is_locked_for_its_maker_alone", locks}};
   loader = getpid();
-  /* each in a process that has made no key: this one makes none */
+  /* each in a process that has made no key; this process makes none */
   for (old_kernel = 0; old_kernel < 2; old_kernel++)
     for (int i = 0; i < STORES; i++)
       for (size_t k = 0; k < sizeof tests / sizeof *tests; k++)
         if ((tests[k].f != callbacks && tests[k].f != used_again) ||
-            stores[i] != &impl_ref) /* ref does not ship: its are on the heap */
+            stores[i] != &impl_ref) /* ref does not ship: its expansions are on the heap */
           tap_ok(in_child(tests[k].f, i, NULL), "%s_%s%s", stores[i]->name, tests[k].claim,
                  old_kernel ? "_without_wipeonfork" : "");
   old_kernel = 0;

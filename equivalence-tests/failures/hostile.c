@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Callers who break the rules, and heaps that are not fresh: arrays that change while they are read,
- * outputs that overlap inputs, lengths that no array has, key files that change between the check
- * and the use.  Results may be wrong for such a caller; nothing outside the outputs is written and
- * no other error happens (the same program with ASan: hostile-asan).
+/* Callers that break the rules, and heaps that were used before: arrays that change while they are
+ * read, outputs that overlap inputs, impossible lengths, key files that change between check and
+ * use. Such a caller may get wrong results, but nothing outside the outputs is written and no other
+ * error occurs (the same program with ASan: hostile-asan).
  *
- * Memory that changes is played by pages without access: the first touch of a page opens it, and
- * shuts the ones before; so a second touch is seen, and that is when the bytes change. */
+ * Changing memory is simulated by inaccessible pages: the first access to a page opens it and
+ * closes the earlier ones, so a second access is detected, and then the bytes change. */
 #include <signal.h>
 #include <sys/mman.h>
 
@@ -14,7 +14,7 @@
 
 static const uint8_t root[16] = {7};
 
-/* ref's, renamed */
+/* ref's function, renamed */
 int ref_pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t *out,
                         int *result);
 int ref_pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result);
@@ -50,16 +50,16 @@ static uint8_t *export(const struct pprf_impl *impl, const pprf_key *key, size_t
   return file;
 }
 
-/* ---------------------------------------------------------------- pages that see who reads them */
+/* pages that detect accesses */
 
 #define PAGES_MAX 64
 static struct {
   uint8_t *at;
   size_t page, pages;
-  size_t open[2];            /* pages with access, the last one opened first; ~0: none */
-  unsigned window;           /* how many stay open: 2 if one access can lie across a border */
-  unsigned touch[PAGES_MAX]; /* times that the page was opened */
-  unsigned change_at;        /* the opening at which its bytes change */
+  size_t open[2];            /* accessible pages, the last one opened first; ~0: none */
+  unsigned window;           /* how many pages stay open: 2 if one access can cross a border */
+  unsigned touch[PAGES_MAX]; /* how often each page was opened */
+  unsigned change_at;        /* the opening at which the page's bytes change */
   unsigned changed;
   void (*change)(uint8_t *page, size_t bytes);
 } watch;
@@ -160,7 +160,8 @@ static void leaves_are_read_once(int i, uint64_t seed)
   free(out);
 }
 
-/* Each of the three arrays over each other one, by so many bytes; the block ends with the last. */
+/* Overlap each of the three arrays with each other one by this many bytes; the block ends where
+ * the last array ends. */
 static void arrays_that_overlap(int i, uint64_t seed)
 {
   (void)seed;
@@ -170,7 +171,7 @@ static void arrays_that_overlap(int i, uint64_t seed)
   size_t len[2];
   int ok =
     stores[i]->setup(&key, DEPTH, root) == PPRF_OK &&
-    stores[i]->punct_range(key, 77, (1u << DEPTH) - 1) == PPRF_OK; /* most cost no PRG call */
+    stores[i]->punct_range(key, 77, (1u << DEPTH) - 1) == PPRF_OK; /* most leaves cost nothing */
   uint8_t *before = export(stores[i], key, &len[0]);
   for (size_t s = 0; s < sizeof shift / sizeof *shift; s++)
     for (int kind = 0; kind < 5; kind++) {
@@ -179,19 +180,19 @@ static void arrays_that_overlap(int i, uint64_t seed)
       size_t bytes = OUT + RESULT + LEAF + leaf_at + out_at + result_at;
       uint8_t *memory = block(bytes), *end = memory + bytes;
       memset(memory, 0, bytes);
-      if (kind == 1) /* the leaves in the output's end: written over before they are read */
+      if (kind == 1) /* leaves at the output's end, overwritten before they are read */
         leaf_at = OUT - LEAF;
-      if (kind == 2) { /* results over leaves */
+      if (kind == 2) { /* results overlap leaves */
         leaf_at = 0;
         result_at = shift[s] % LEAF;
         out_at = LEAF + RESULT;
       }
-      if (kind == 3) { /* results over values */
+      if (kind == 3) { /* results overlap values */
         out_at = 0;
         result_at = shift[s];
         leaf_at = OUT + RESULT;
       }
-      if (kind == 4) { /* an exact block whose end all three share */
+      if (kind == 4) { /* an exact block, at whose end all three arrays end */
         leaf_at = bytes - LEAF;
         out_at = bytes - OUT;
         result_at = bytes - RESULT;
@@ -252,7 +253,7 @@ static void lengths_that_no_array_has(int i, uint64_t seed)
   tap_ok(ok, "%s_batches_longer_than_memory_write_nothing", stores[i]->name);
 }
 
-/* ---------------------------------------------------------------- heaps that are not fresh */
+/* heaps that were used before */
 
 static void used_heaps(int i, uint64_t seed)
 {
@@ -308,8 +309,8 @@ static void ids_are_ones(uint8_t *page, size_t bytes)
   memset(page, 0xff, bytes);
 }
 
-/* The bytes change at the t-th time that a page is read: before the check, between the check and the
- * digest, between the digest and the use. */
+/* The bytes change when a page is accessed for the t-th time: before the check, between check
+ * and digest, or between digest and use. */
 static void files_that_change(int i, uint64_t seed)
 {
   (void)seed;
@@ -341,7 +342,7 @@ static void files_that_change(int i, uint64_t seed)
         int refusal = too_deep(stores[i], depths[d]) && err != PPRF_ERR_FORMAT ? PPRF_ERR_NOMEM
                                                                                : PPRF_ERR_FORMAT;
         ok &= err == PPRF_OK ? in != NULL : err == refusal && in == NULL;
-        if (err == PPRF_OK) { /* a key, though another one: of so many nodes, and it can be used */
+        if (err == PPRF_OK) { /* a usable key with this many nodes, though a different one */
           pprf_key *again = NULL;
           size_t n;
           ok &= stores[i]->node_count(in) == nodes;
@@ -357,12 +358,12 @@ static void files_that_change(int i, uint64_t seed)
       }
     free(file);
   }
-  tap_note("pages were read up to %u times; %d files taken, %d refused", passes, taken, refused);
+  tap_note("pages were read up to %u times; %d files accepted, %d refused", passes, taken, refused);
   tap_ok(ok && passes >= 2 && taken > 0 && refused > 0,
          "%s_import_of_bytes_that_change_gives_a_key_or_an_error", stores[i]->name);
 }
 
-/* Each beginning of a file lies where a page ends, and the next one has no access. */
+/* Each prefix of a file ends at the end of a page, and the next page is inaccessible. */
 static void files_that_end_early(int i, uint64_t seed)
 {
   (void)seed;
@@ -393,8 +394,8 @@ static void files_that_end_early(int i, uint64_t seed)
   tap_ok(ok, "%s_import_reads_a_file_to_its_end_and_no_further", stores[i]->name);
 }
 
-/* A file of version 1, whole, behind the first 20 bytes of one of version 2: a reader that goes on after what is
- * wrong with the outer file finds nothing wrong with the inner one. */
+/* A whole file of version 1, after the first 20 bytes of one of version 2: a reader that
+ * continues after the error in the outer file finds a valid inner one. */
 static void files_in_files(int i, uint64_t seed)
 {
   static const uint64_t counts[] = {0, 1, 3, 1 << 20, UINT64_C(1) << 32, UINT64_MAX};
@@ -423,8 +424,8 @@ static void files_in_files(int i, uint64_t seed)
   tap_ok(ok, "%s_import_refuses_a_file_in_a_file", stores[i]->name);
 }
 
-/* A file that counts 2^32 nodes, more than any may, and has room for far fewer, is none, however much
- * memory there is.  What comes behind its header is not looked at. */
+/* A file that counts 2^32 nodes, more than allowed, and has room for far fewer, is refused,
+ * however much memory there is. What follows its header is not examined. */
 static void counts_of_long_files(int i, uint64_t seed)
 {
   enum { RECORD = 1 + 16 }; /* of a node at depth 5 */
@@ -438,7 +439,7 @@ static void counts_of_long_files(int i, uint64_t seed)
   memcpy(file, "PPRFKEY\2", 8);
   file[8] = PPRF_SHA3_256_SALTED;
   file[9] = 5;
-  file[16] = 1; /* the count's fifth byte of eight */
+  file[16] = 1; /* the fifth of the count's eight bytes */
   tap_ok(import_any(stores[i], &in, file, most) == PPRF_ERR_FORMAT && in == NULL,
          "%s_import_refuses_a_count_that_its_file_is_too_short_for", stores[i]->name);
   (void)munmap(file, most);
@@ -479,7 +480,7 @@ int main(int argc, char **argv)
   sigaction(SIGSEGV, &action, NULL);
   for (int i = 0; i < STORES; i++)
     for (int k = 0; k < TESTS; k++)
-      if (argc < 2 || atoi(argv[1]) == TESTS * i + k) /* one alone, by its number */
+      if (argc < 2 || atoi(argv[1]) == TESTS * i + k) /* only this test */
         test[k](i, seed);
   tap_ok(blocks == 0, "no_block_of_a_refused_key_is_kept");
   return tap_end();

@@ -26,7 +26,7 @@ int __real_opt_descend(struct pprf_family family, struct pprf_seed s, uint64_t l
 int __wrap_opt_descend(struct pprf_family family, struct pprf_seed s, uint64_t leaf,
                        unsigned height, struct pprf_seed *copath, struct pprf_seed *value);
 
-/* A walk that may fail goes node by node. */
+/* A walk that may fail proceeds node by node. */
 int __wrap_opt_descend(struct pprf_family family, struct pprf_seed s, uint64_t leaf,
                        unsigned height, struct pprf_seed *copath, struct pprf_seed *value)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TAP: no function needs more stack than pprf.h says, PPRF_STACK_BYTES, in any suite, store and version of the PRG.
- * Each call is made in a new process and by a new thread, whose stack is filled with a pattern before: so what the first
- * call in a process does in libcrypto counts, and what is wiped.
+/* TAP: no function needs more stack than PPRF_STACK_BYTES, in any suite, store and version of the
+ * PRG. Each call runs in a new process and a new thread, whose stack is first filled with a
+ * pattern. So the stack that a process's first call uses in libcrypto counts, and what is wiped.
  *
- * Usage: stack [--full]; stack --names prints the functions, one a line. */
+ * Usage: stack [--full]; stack --names prints the functions, one per line. */
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -16,19 +16,19 @@
 #include "pprf_shared.h"
 #endif
 
-/* pprf.h: half of it is enough, if the library was compiled with optimization. */
+/* pprf.h: half of it is enough if the library was compiled with optimization */
 #ifdef __OPTIMIZE__
 #define BOUND (PPRF_STACK_BYTES / 2)
 #else
 #define BOUND PPRF_STACK_BYTES
 #endif
-#define ROOM (1u << 18) /* the threads' stack */
+#define ROOM (1u << 18) /* the stack size of the threads */
 #define LEAVES 1100u
-#define HALF 40u /* leaves that are punctured before */
+#define HALF 40u /* leaves punctured before the call */
 
 struct subject {
   unsigned suite, store, depth;
-  const char *variable, *version; /* of the environment, and its value; NULL: the library chooses */
+  const char *variable, *version; /* of the environment; NULL: the library chooses */
   pprf_key *key;
   uint8_t *file;
   size_t file_bytes;
@@ -53,7 +53,7 @@ static int ignore(void *arg, uint64_t first, size_t n, const uint8_t *values)
   return 0;
 }
 
-/* ---- the calls; of a suite, store and depth that the function cannot have, PPRF_ERR_RANGE */
+/* ---- the calls; PPRF_ERR_RANGE for a suite, store and depth that the function cannot have */
 
 static int do_setup(struct subject *s)
 {
@@ -106,7 +106,8 @@ static int do_punct(struct subject *s)
   return pprf_punct(s->key, leaf[LEAVES - 1]);
 }
 
-/* Until the key has all its nodes: its memory grows, and one whose store the library chooses changes it. */
+/* Until the key has all its nodes: its memory grows, and if the library chooses the store it
+ * changes. */
 static int do_eval_punct(struct subject *s)
 {
   for (unsigned i = HALF; i < 400; i++) {
@@ -117,7 +118,7 @@ static int do_eval_punct(struct subject *s)
   return PPRF_OK;
 }
 
-/* In the middle, and then all: a key that changed its store changes it back. */
+/* A range in the middle, then all leaves: a key that changed its store changes it back. */
 static int do_punct_range(struct subject *s)
 {
   uint64_t last = (UINT64_C(1) << s->depth) - 1;
@@ -228,7 +229,7 @@ static int do_version(struct subject *s)
 }
 
 #ifdef SHARED
-static void *shared; /* memory of a key of depth 12 */
+static void *shared; /* the memory of a shared key of depth 12 */
 
 static int do_shared_bytes(struct subject *s)
 {
@@ -278,8 +279,8 @@ static int do_split_value(struct subject *s)
 static const struct call {
   const char *name;
   int (*make)(struct subject *s);
-  int first;   /* nothing of the library was called before; else another thread makes the key */
-  int expands; /* it is tried with each version of the PRG */
+  int first;   /* it is the process's first call; else another thread makes the key */
+  int expands; /* run with each version of the PRG */
 } calls[] = {
   {"pprf_setup", do_setup, 1, 1},
   {"pprf_setup_with", do_setup_with, 1, 1},
@@ -324,9 +325,9 @@ static const struct call {
 #endif
 };
 
-/* ---- a thread whose stack shows how deep it was */
+/* ---- a thread whose stack shows how deep it went */
 
-/* No word that a program would write there. */
+/* A word that no program would write there. */
 static uint64_t pattern(const uint64_t *at)
 {
   uint64_t state = (uint64_t)(uintptr_t)at ^ UINT64_C(0x5b1c3f7a9d2e8064);
@@ -352,7 +353,7 @@ static void *thread(void *arg)
   return NULL;
 }
 
-/* In a child: exit with the result of the call, after writing how much stack it took. */
+/* In a child: make the call, write how much stack it used, and exit with its result. */
 static void measure(struct subject *s, const struct call *call, int fd)
 {
   struct measured m = {.subject = s, .call = call};
@@ -374,7 +375,7 @@ static void measure(struct subject *s, const struct call *call, int fd)
   _exit(m.err);
 }
 
-/* What pprf.h advises. */
+/* A thread with the stack that pprf.h advises. */
 static void *in_small_thread(void *arg)
 {
   struct subject *s = arg;
@@ -411,7 +412,7 @@ static int small_thread_is_enough(unsigned suite)
   return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
 }
 
-/* ---- all of them */
+/* ---- all calls */
 
 static size_t most[sizeof calls / sizeof *calls];
 
@@ -445,7 +446,7 @@ static void try_call(struct subject *s, unsigned i)
   }
 }
 
-/* A key file, made in a child: this process does not use the library. */
+/* A key file, made in a child, since this process does not use the library. */
 static void make_file(struct subject *s)
 {
   static uint8_t *room;
@@ -470,7 +471,7 @@ static void make_file(struct subject *s)
   }
   int status = -1;
   if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0) {
-    printf("Bail out! no key file: %#x\n", status);
+    printf("Bail out! cannot make a key file: %#x\n", status);
     exit(1);
   }
   s->file = malloc(*bytes);
@@ -501,7 +502,7 @@ static void with_version(unsigned suite, const char *variable, const char *versi
   }
 }
 
-/* Whether the library has a version, and the processor can run it. */
+/* Whether the library has a version and the processor supports it. */
 static int has(const char *version)
 {
   int status = -1;

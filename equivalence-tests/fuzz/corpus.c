@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* corpus-TARGET: the committed inputs of a fuzz target, which make unpacked, once, as TAP; or the files
- * named as arguments.  An input that fails ends the program, which names it. */
+/* corpus-TARGET: runs the committed inputs of a fuzz target, which make has unpacked, once, as TAP;
+ * or the files named as arguments. A failing input ends the program, which names the input. */
 #include <dirent.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 
 static char current[700];
 
-/* of the sanitizers */
+/* from the sanitizers */
 __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)(void));
 
 static void blame(void)
@@ -34,7 +34,7 @@ static int run(const char *path)
   if (f == NULL || fstat(fileno(f), &s) != 0)
     return 0;
   size_t len = (size_t)s.st_size;
-  uint8_t *bytes = malloc(len > 0 ? len : 1); /* exact, for the sanitizer */
+  uint8_t *bytes = malloc(len > 0 ? len : 1); /* exact size, for the sanitizer */
   int ok = bytes != NULL && fread(bytes, 1, len, f) == len;
   fclose(f);
   if (ok)
@@ -48,7 +48,7 @@ int main(int argc, char **argv)
   const char *target = strrchr(argv[0], '-');
   char path[700];
   unsigned inputs = 0, unread = 0;
-  /* the target may take standard output away */
+  /* the target may redirect standard output */
   int out = dup(1);
   signal(SIGABRT, on_abort);
   if (__sanitizer_set_death_callback != NULL)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file fuzz.h
- * What the fuzz targets share.  Each is a file fuzz_*.c with the function of libFuzzer's interface,
- * which AFL++ calls too, as does corpus.c, which runs the committed inputs. */
+ * Shared by the fuzz targets. Each is a file fuzz_*.c with the function of libFuzzer's interface.
+ * AFL++ and corpus.c, which runs the committed inputs, call that function, too. */
 #ifndef EQ_FUZZ_H
 #define EQ_FUZZ_H
 
@@ -22,7 +22,7 @@ static inline void mend(uint8_t *file, size_t size, unsigned flags)
     size_t n = (size - 68) / (file[9] / 8u + 17);
     for (int b = 0; b < 8; b++)
       file[12 + b] = (uint8_t)((uint64_t)n >> 8 * b);
-    memset(file + 20, 0, 16); /* it has no salt */
+    memset(file + 20, 0, 16); /* this suite has no salt */
   } else if ((flags & 2) != 0 && size >= 48) {
     memcpy(file, "PPRFKEY\1\1", 9);
     size_t n = (size - 48) / (file[9] / 8u + 17);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line of pprf, in this process and in a scratch directory of its own ($TMPDIR, else in
- * memory: pprf syncs files).
- *   byte 0    the key file k: bits 0 and 1 as mend (fuzz.h), bit 2: there is none
- *   then      the arguments, each ended by a zero byte; a byte 1 in an argument's place ends them
+/* The command line of pprf, run in this process and in its own scratch directory ($TMPDIR, by
+ * default in memory, since pprf syncs files).
+ *   byte 0    the key file k: bits 0 and 1 as in mend (fuzz.h), bit 2: there is no k
+ *   then      the arguments, each ended by a zero byte; a byte 1 in place of one ends the list
  *   the rest  k's content, and standard input
  * Beside k there are the link l to it and the empty directory d.  Then:
- *   - the exit status is one of those documented;
- *   - an error prints lines without control characters, the last of which names the input to blame;
+ *   - the exit status is a documented one;
+ *   - an error prints lines without control characters, the last of which names the bad input;
  *   - after an error k is as it was, byte for byte; info and eval never change it;
- *   - what k holds is taken for a key if and only if the model accepts it, and so is what pprf made
- *     of it, a key with the old one's values and no others;
- *   - ref and opt say and write the same;
- *   - nothing else changes: no file is left behind, no descriptor stays open. */
+ *   - k is accepted as a key if and only if the model accepts it; what pprf makes of it is a key
+ *     that has values of the old one and no others;
+ *   - ref and opt print and write the same;
+ *   - nothing else changes: no file is left behind, and no descriptor stays open. */
 #include "fuzz.h"
 
 #include <ctype.h>
@@ -31,7 +31,7 @@
 
 enum { WORDS_MAX = 12, ARGS_MAX = WORDS_MAX + 6 };
 
-/* Bytes that end with a zero that does not count. */
+/* Bytes followed by a zero that is not counted. */
 struct text {
   char *at;
   size_t len;
@@ -40,14 +40,14 @@ struct text {
 struct call {
   int argc;
   char *argv[ARGS_MAX + 1];
-  const uint8_t *file; /* k before, and standard input */
+  const uint8_t *file; /* k before the call, and standard input */
   size_t file_len;
   bool have_file;
 };
 
 struct outcome {
   int status;
-  struct text out, err, file; /* file: k after; at is NULL if there is none */
+  struct text out, err, file; /* file: k after the call; at is NULL if there is no k */
 };
 
 static int scratch = -1, home = -1;
@@ -68,14 +68,14 @@ __attribute__((noreturn, format(printf, 2, 3))) static void die(const struct cal
   fprintf(stderr, "\n");
   if (c != NULL)
     remove_scratch();
-  if (fchdir(home) == 0) /* where the fuzzer keeps the input */
+  if (fchdir(home) == 0) /* the directory in which the fuzzer keeps the input */
     abort();
   _exit(99);
 }
 
 /* ---- the scratch directory and the standard streams ---- */
 
-/* Remove all files in a directory, which are none of directories but d. */
+/* Remove all files in a directory. Only d, at the top, is a directory. */
 static void empty(int dir, bool top)
 {
   DIR *d = fdopendir(dup(dir));
@@ -153,7 +153,7 @@ static int lowest_free_descriptor(void)
 static struct outcome run(const struct call *c)
 {
   struct outcome o = {.status = -1};
-  char *argv[ARGS_MAX + 1] = {NULL}; /* its own: it permutes them, and overwrites a seed */
+  char *argv[ARGS_MAX + 1] = {NULL}; /* its own: it permutes them and overwrites a seed */
   for (int i = 0; i < c->argc; i++)
     argv[i] = strdup(c->argv[i]);
   char *copy[ARGS_MAX + 1];
@@ -176,7 +176,7 @@ static struct outcome run(const struct call *c)
   stderr = real;
   fflush(stdout);
   if (lowest_free_descriptor() != before)
-    die(c, "a descriptor stays open");
+    die(c, "a descriptor stayed open");
   o.out = read_whole(1);
   int fd = openat(scratch, "k", O_RDONLY | O_NOFOLLOW);
   if (fd >= 0) {
@@ -199,7 +199,7 @@ static void forget(struct outcome *o)
 
 /* ---- what must hold ---- */
 
-/* Copy with question marks where complain may print them: for everything but ASCII. */
+/* Copy, with question marks where complain may print them: for everything except ASCII. */
 static void show(char *to, size_t size, const char *arg)
 {
   snprintf(to, size, "%s", arg);
@@ -208,7 +208,7 @@ static void show(char *to, size_t size, const char *arg)
       *to = '?';
 }
 
-/* Whether 'TEXT' is in a message, in these quotes. */
+/* Whether a message contains 'TEXT', in these quotes. */
 static bool is_quoted(const char *message, const char *text)
 {
   size_t len = strlen(text);
@@ -224,16 +224,16 @@ static bool ends(const char *text, const char *end)
   return len >= end_len && strcmp(text + len - end_len, end) == 0;
 }
 
-/* Whether a line "pprf COMMAND: ..." names an argument or an option, or what is missing, before the
+/* Whether a line "pprf COMMAND: ..." names an argument, an option or what is missing, before the
  * hint to --help that ends a usage error. */
 static bool names_input(const char *line, const struct call *c)
 {
   static char arg[1 << 16], message[1 << 17];
   show(message, sizeof message, strstr(line, ": ") + 2);
-  char *hint = NULL; /* the last one: an argument may look like it */
+  char *hint = NULL; /* the last occurrence, since an argument may contain the same text */
   for (char *p = message; (p = strstr(p, " (try 'pprf")) != NULL; p++)
     hint = p;
-  if (hint != NULL && ends(hint, "--help')")) /* behind a path stands its error */
+  if (hint != NULL && ends(hint, "--help')")) /* a path is followed by its error */
     *hint = '\0';
   if (strstr(message, " is missing") != NULL || strstr(message, "''") != NULL ||
       strstr(message, " --") != NULL || strncmp(message, "--", 2) == 0 ||
@@ -256,13 +256,13 @@ static bool names_input(const char *line, const struct call *c)
   return false;
 }
 
-/* Judge by its prefix: an argument may contain the word too. */
+/* Judge by the prefix: an argument may also contain the word. */
 static bool is_warning(const char *line)
 {
   return strncmp(strstr(line, ": "), ": warning: ", 11) == 0;
 }
 
-/* Lines "pprf COMMAND: ...", for an error with one that names the input at the end. */
+/* Lines "pprf COMMAND: ..."; after an error the last line names the input. */
 static void check_messages(const struct call *c, const struct outcome *o)
 {
   const char *last = NULL;
@@ -270,11 +270,11 @@ static void check_messages(const struct call *c, const struct outcome *o)
   for (char *line = o->err.at, *end; line < o->err.at + o->err.len; line = end + 1) {
     end = memchr(line, '\n', (size_t)(o->err.at + o->err.len - line));
     if (end == NULL)
-      die(c, "a message without an end: %s", line);
+      die(c, "an incomplete message: %s", line);
     *end = '\0';
     if (strlen(line) != (size_t)(end - line) || strncmp(line, "pprf", 4) != 0 ||
         strstr(line, ": ") == NULL)
-      die(c, "a line of no message: %s", line);
+      die(c, "a line that is not a message: %s", line);
     for (const char *p = line; *p != '\0'; p++)
       if (iscntrl((unsigned char)*p) || (*p == '\xc2' && p[1] >= '\x80' && p[1] < '\xa0'))
         die(c, "a control character in a message: %s", line);
@@ -283,24 +283,24 @@ static void check_messages(const struct call *c, const struct outcome *o)
   }
   bool failed = o->status == STATUS_USAGE || o->status == STATUS_FILE || o->status == STATUS_FAILED;
   if (!failed && errors)
-    die(c, "status %d in spite of an error: %s", o->status, last);
+    die(c, "status %d despite an error: %s", o->status, last);
   if (failed && (last == NULL || is_warning(last)))
     die(c, "status %d without a message", o->status);
   if (failed && !names_input(last, c))
-    die(c, "the message does not name what is wrong: %s", last);
+    die(c, "the message does not name the bad input: %s", last);
   if (failed &&
-      (o->status == STATUS_USAGE) != ends(last, " --help')")) /* a path may hold that, too */
+      (o->status == STATUS_USAGE) != ends(last, " --help')")) /* a path may contain that, too */
     die(c, "status %d, and the hint to --help: %s", o->status, last);
 }
 
-/* Where the values of all nodes are: the new key has none that the old one had not. */
+/* Compare values at all nodes: the new key has none that the old one did not have. */
 static void check_values(const struct call *c, const struct text *before, const struct text *after)
 {
   pprf_key *old, *new;
   if (import_any(&impl_ref, &old, (const uint8_t *)before->at, before->len) != PPRF_OK ||
       import_any(&impl_ref, &new, (const uint8_t *)after->at, after->len) != PPRF_OK ||
       impl_ref.depth(old) != impl_ref.depth(new) || impl_ref.suite(old) != impl_ref.suite(new))
-    die(c, "the key has become another one");
+    die(c, "the key has become a different one");
   unsigned width = impl_ref.depth(old) / 8 + 1;
   size_t bytes = impl_ref.value_bytes(new), first = after->at[7] == 2 ? 36 : 16;
   size_t nodes = impl_ref.node_count(new);
@@ -313,7 +313,7 @@ static void check_values(const struct call *c, const struct text *before, const 
     uint64_t start = (id & (id - 1)) / 2;
     if (impl_ref.eval(old, start, a) != PPRF_OK || impl_ref.eval(new, start, b) != PPRF_OK ||
         memcmp(a, b, bytes) != 0)
-      die(c, "the new key has a value that the old one had not");
+      die(c, "the new key has a value that the old one did not have");
   }
   impl_ref.free(old);
   impl_ref.free(new);
@@ -348,16 +348,16 @@ static void check_file(const struct call *c, const struct outcome *o)
   if (readlinkat(scratch, "l", to, sizeof to) != 1 || to[0] != 'k')
     die(c, "the link is gone");
   if (strcmp(command, "simulate") == 0 && any_argument_begins(c, "--c") && !c->have_file)
-    return; /* --csv may make k, and never replaces it */
+    return; /* --csv may create k, but never replaces it */
   if (!same && (!done || (strcmp(command, "punct") != 0 && strcmp(command, "setup") != 0)))
-    die(c, "k changed with status %d", o->status);
+    die(c, "k changed despite status %d", o->status);
   if (!same && !model_accepts((const uint8_t *)o->file.at, o->file.len))
-    die(c, "k is not a canonical key file any more");
+    die(c, "k is no longer a canonical key file");
   if (on_file && done && !helped && !is_key)
-    die(c, "k was taken for a key");
+    die(c, "k was accepted as a key");
   if (o->status == STATUS_FILE && is_key &&
       (strstr(o->err.at, "damaged") != NULL || strstr(o->err.at, "not a key file") != NULL))
-    die(c, "k was not taken for a key");
+    die(c, "k was not accepted as a key");
   if (!same && strcmp(command, "punct") == 0)
     check_values(c, &before, &o->file);
 }
@@ -387,7 +387,7 @@ static bool same_text(const struct text *a, const struct text *b)
          (a->at == NULL || memcmp(a->at, b->at, a->len) == 0);
 }
 
-/* The same call with --impl ref. */
+/* Make the same call with --impl ref, and compare. */
 static void compare_with_ref(const struct call *c, const struct outcome *o)
 {
   static char impl[] = "--impl=ref";
@@ -442,7 +442,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
   mend(file, c.file_len, bytes[0]);
   c.file = file;
   c.have_file = (bytes[0] & 4) == 0;
-  /* A simulation is short: one of these two words is an option, whatever comes before. */
+  /* Keep simulations short: these two words form an option, whatever precedes them. */
   if (c.argc > 1 && strcmp(c.argv[1], "simulate") == 0)
     for (int i = 0; i < 2; i++)
       c.argv[c.argc++] = few;
@@ -452,7 +452,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
   check_file(&c, &o);
   check_directory(&c);
   compare_with_ref(&c, &o);
-  check_messages(&c, &o); /* last: it cuts the text into lines */
+  check_messages(&c, &o); /* last, since it splits the text into lines */
   forget(&o);
   for (int i = 1; i < words; i++)
     free(c.argv[i]);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libFuzzer: hostile key files.  Byte 0 of the input says how the rest becomes a file: bit 0, the
- * digest at the end is made right; bit 1, so are the magic and the node count; bit 2, the digest is
+/* libFuzzer: hostile key files.  Byte 0 of the input says how the rest becomes a file.  Bit 0: the
+ * digest at the end is corrected; bit 1: so are the magic and the node count; bit 2: the digest is
  * the toy's (fast).  Then:
- *   - ref, opt with each of its stores and the model accept the same files, and give the same error for the
- *     others;
- *   - an accepted file is exported as it came;
- *   - the heap used is at most 4 times the file and a constant, which is all that ref uses; a key of opt
- *     holds, with the store that nobody asked for or packed, at most 8 times the file and a constant, for a gap
- *     beside a node can be of 2 x 62 tiles, a byte each, and only a key of many nodes has slots unasked; with
- *     slots that are asked for, four pages a node beside 4 times the file, for a node's slot and bitmap words
- *     can be on pages of their own (a file of 443 kB at depth 32 takes 61.6 MB, and 367 kB unasked);
- *   - the imported keys go on to evaluate and puncture alike. */
+ *   - ref, opt with each of its stores, and the model accept the same files, and give the same error
+ *     for the others;
+ *   - an accepted file is exported unchanged;
+ *   - memory is bounded, up to a constant: the heap by 4 times the file, which is all that ref uses;
+ *     a key of opt, packed or in the default store, by 8 times the file, since a gap beside a node
+ *     can be 2 x 62 tiles of a byte each, and by default only keys of many nodes have slots; with
+ *     slots on request, by 4 times the file and four pages per node, since a node's slot and bitmap
+ *     words can be on separate pages (a file of 443 kB at depth 32 takes 61.6 MB, by default 367 kB);
+ *   - the imported keys evaluate and puncture alike. */
 #include <sanitizer/allocator_interface.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,11 +21,11 @@
 #include "differential/model.h"
 #include "differential/test_prg.h"
 
-#define HEAP_CONSTANT 16384 /* also of what is no mapping of a key's own */
+#define HEAP_CONSTANT 16384 /* covers memory that is not part of a key's mapping, too */
 #define MAPPING_CONSTANT 262144
 #define PAGE 4096
 
-/* of the sanitizers; without them, as in the coverage build, the heap is not measured */
+/* from the sanitizers; without them, as in the coverage build, the heap is not measured */
 #pragma weak __sanitizer_install_malloc_and_free_hooks
 #pragma weak __sanitizer_get_allocated_size
 
@@ -51,7 +51,7 @@ static void die(const char *what, int i)
   abort();
 }
 
-/* An export, checked against the bytes the caller expects if there are any. */
+/* Export, and compare with the bytes that the caller expects, if any. */
 static uint8_t *export(int i, const pprf_key *key, const uint8_t *want, size_t *len)
 {
   if (stores[i]->export_key(key, NULL, len) != PPRF_OK)
@@ -64,7 +64,7 @@ static uint8_t *export(int i, const pprf_key *key, const uint8_t *want, size_t *
   return out;
 }
 
-/* The same operations on all keys; leaves come from the end of the file. */
+/* Do the same operations on all keys; the leaves come from the end of the file. */
 static void go_on(pprf_key *key[STORES], unsigned depth, const uint8_t *end, size_t room)
 {
   for (unsigned k = 0; k < 8; k++) {
@@ -102,7 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
   pprf_key *key[STORES] = {NULL};
   int err[STORES];
   if (!hooked) {
-    uint8_t digest[DIGEST_BYTES]; /* libcrypto's own set-up is not the import's */
+    uint8_t digest[DIGEST_BYTES]; /* libcrypto sets itself up here, before the import is measured */
     test_prg_toy = 0;
     (void)prg_digest(digest, 0, digest);
     hooked = __sanitizer_install_malloc_and_free_hooks == NULL ||
@@ -112,7 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     return 0;
   unsigned flags = bytes[0];
   size_t size = len - 1;
-  uint8_t *file = malloc(size); /* exact, so that one byte too far is seen */
+  uint8_t *file = malloc(size); /* exact size, so that any overrun is detected */
   memcpy(file, bytes + 1, size);
   test_prg_toy = flags >> 2 & 1;
   mend(file, size, flags);
@@ -128,24 +128,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     if (err[i] != want)
       die(err[i] == PPRF_OK ? "a file was accepted that no encoder writes"
           : want == PPRF_OK ? "a file of the encoder was rejected"
-                            : "a wrong error for a wrong file",
+                            : "the wrong error for an invalid file",
           i);
     if (err[i] != PPRF_OK && key[i] != NULL)
-      die("a key beside an error", i);
+      die("a key was returned with an error", i);
     if (memcmp(file, given, size) != 0)
-      die("the import changed the bytes that it was given", i);
+      die("the import changed its input", i);
   }
   if (want == PPRF_OK) {
     for (int i = 0; i < STORES; i++) {
       size_t out_len, nodes = stores[i]->node_count(key[i]);
       free(export(i, key[i], file, &out_len));
       if (out_len != size)
-        die("the export has another length", i);
+        die("the export has a different length", i);
       int slots = stores[i] == &impl_slots && file[9] <= PPRF_SLOTS_DEPTH_MAX;
       size_t most = slots                    ? 4 * size + 4 * PAGE * nodes + MAPPING_CONSTANT
                     : stores[i] == &impl_ref ? 4 * size + HEAP_CONSTANT
                                              : 8 * size + HEAP_CONSTANT;
-      /* memory_bytes looks at every page of a mapping: now and then is enough for large ones */
+      /* memory_bytes examines every page of a mapping: for large ones do it only sometimes */
       if ((!slots || file[9] <= 22 || size % 64 == 0) && stores[i]->memory_bytes(key[i]) > most)
         die("the key takes too much memory", i);
     }

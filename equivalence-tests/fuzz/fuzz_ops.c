@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libFuzzer: any byte string is a sequence of operations (ops.h) on which ref, opt and the naive model,
- * all in this process, agree.  What costs most is done for some of the inputs alone: on one in
- * EVERY_BYTE_SHARE the keys' bytes are compared after each operation, on the others after each 16th and
- * at the end, and batches are short; and on one in ORACLE_SHARE the extracted Coq model, behind a pipe, is asked too. */
+/* libFuzzer: any byte string is a sequence of operations (ops.h) on which ref, opt and the naive
+ * model, all in this process, agree. Expensive checks run only for some inputs: for one in
+ * EVERY_BYTE_SHARE the keys' bytes are compared after each operation, for the others after each
+ * 16th and at the end, and batches are short; for one in ORACLE_SHARE the extracted Coq model,
+ * behind a pipe, is compared, too. */
 #include <stdlib.h>
 
 #include "fuzz.h"
@@ -11,7 +12,7 @@
 
 enum { LEN_MAX = 128, EVERY_BYTE_SHARE = 32, ORACLE_SHARE = 2048 };
 
-/* Depends only on the bytes, so that an input always runs the same way. */
+/* Depends only on the bytes, so that an input is always run in the same way. */
 static uint32_t hash_of(const uint8_t *bytes, size_t len)
 {
   uint32_t hash = 2166136261u; /* FNV-1a */

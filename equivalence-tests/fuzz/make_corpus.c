@@ -24,7 +24,7 @@ static void save(const char *directory, const char *target, unsigned number, con
   }
 }
 
-/* Command lines, words apart by one space. */
+/* Command lines with words separated by one space. */
 static const char *const command_lines[] = {
   "setup -d 4 new",
   "setup --depth=32 --seed 000102030405060708090a0b0c0d0e0f --force k",
@@ -93,8 +93,8 @@ static const char *const command_lines[] = {
   "punct --eval k - 5",
 };
 
-/* A key after a few punctures, as fuzz_import wants it: after one byte of flags.  What is not of the suite
- * sha3-256 has its header mended to that by bit 1. */
+/* A key file after some punctures, in the form for fuzz_import: after a byte of flags. Bit 1 of
+ * that byte changes the header to the suite sha3-256. */
 static size_t some_key(unsigned depth, unsigned suite, uint8_t tag, unsigned punctures,
                        uint64_t *state, uint8_t *bytes, size_t size)
 {
@@ -126,7 +126,7 @@ static unsigned depth_of(unsigned i)
   return i < 56 ? i % 32 + 1 : deep[i - 56];
 }
 
-/* Keys whose files have version 2. */
+/* Keys whose files are version 2. */
 static const struct {
   unsigned depth, suite;
 } of_version2[] = {{33, PPRF_SHA3_256},        {48, PPRF_SHA3_256}, {63, PPRF_SHA3_256},
@@ -135,13 +135,14 @@ static const struct {
                    {63, PPRF_SHA3_256_SALTED}, {63, PPRF_AES_128}};
 enum { OF_VERSION2 = sizeof of_version2 / sizeof *of_version2 };
 
-/* What is done to them. */
+/* Command lines to run on them. */
 static const char *const lines_of_version2[] = {
   "info -j k", "info -r k",          "eval k 3 0x7..9", "eval -c k 1..4",
   "punct k 5", "punct -ej k 9 2..4", "punct k 1..30",   "punct -iref k 0..31"};
 enum { LINES_OF_VERSION2 = sizeof lines_of_version2 / sizeof *lines_of_version2 };
 
-/* Words apart by one space as a command line, after the byte of flags; returns where the file begins. */
+/* Put a command line (words separated by one space) after the byte of flags; returns where the
+ * file begins. */
 static size_t put_words(uint8_t *bytes, const char *line)
 {
   size_t len = strlen(line);
@@ -182,7 +183,7 @@ int main(int argc, char **argv)
     size_t at = put_words(bytes, line);
     bytes[0] = 3;
     if (strstr(line, "k -") != NULL && line[strlen(line) - 1] != '1') {
-      /* lines of leaves, where there is no key in the way */
+      /* lines of leaves, if no key is in the way */
       bytes[0] = 7;
       save(argv[1], "fuzz_cli", i, bytes,
            at + (size_t)sprintf((char *)bytes + at, "3\n0x5..7\n9\n"));

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of the programs with counters: a child of fork counts from zero, as its parent may be in the middle of a
- * function, whose counts would not agree; and what it counted is kept if it ends by _exit, too.  Nobody else
- * writes the counters: a second time they would be added to what the first had written, and to themselves. */
+/* For programs with coverage counters. A child of fork counts from zero: its parent may be in
+ * the middle of a function, whose counts would not be consistent. A child's counts are also kept
+ * if it ends by _exit. Nothing else writes the counters: written twice, they would be added to
+ * the file's counts again. */
 #include <pthread.h>
 #include <unistd.h>
 
-/* of clang's runtime */
+/* from clang's runtime */
 int __llvm_profile_write_file(void);
 void __llvm_profile_reset_counters(void);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A user's program, in which a function of the library is called for the first time in the process: the host of
- * first_use.py, which looks at its memory each time that it stops.  first_use OPERATION SUITE STORE: it reads the
- * root's seed and a key file of it from standard input, stops, makes the key, stops, has the operation done, stops.
+/* A user's program that calls a function of the library for the first time in the process.
+ * first_use.py runs it and searches its memory each time it stops. first_use OPERATION SUITE STORE
+ * reads the root's seed and a key file from standard input, stops, makes the key, stops, performs
+ * the operation, stops.
  *
- * It calls read and write alone: what it called itself would be bound before the library calls it, and what
- * it did in between would overwrite what the library leaves. */
+ * It calls only read and write: other functions that it called would be bound before the library
+ * calls them, and their stack would overwrite what the library leaves. */
 #include <stddef.h>
 #include <unistd.h>
 
@@ -23,7 +24,7 @@ static void clear(volatile uint8_t *p, size_t n)
     *p++ = 0;
 }
 
-/* Tell the driver, and wait until it has looked. */
+/* Tell first_use.py, and wait until it has searched. */
 static void stop(int err)
 {
   uint8_t byte = (uint8_t)err;
@@ -70,7 +71,7 @@ static int make(pprf_key **key, unsigned suite, unsigned store)
   return err;
 }
 
-/* Every second leaf, LEAF the last of them: pages fill, are split, are given back. */
+/* Puncture every second leaf up to LEAF: pages fill, split, and are released. */
 static int grow(pprf_key *key)
 {
   for (unsigned at = 1; at <= LAST / 2 + 1; at++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// first_use.c for Go: first_use.py builds it in a module of its own.
+// first_use.c in Go; first_use.py builds it in a separate module.
 package main
 
 import (

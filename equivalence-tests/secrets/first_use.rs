@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! first_use.c for Rust: first_use.py builds it in a crate of its own.
+//! first_use.c in Rust; first_use.py builds it in a separate crate.
 use pprf::{Error, Key, Options, Store, Suite};
 use std::io::{Read, Write};
 
@@ -14,7 +14,7 @@ fn clear(bytes: &mut [u8]) {
     }
 }
 
-/// Standard input without a buffer.
+/// Read standard input without a buffer.
 fn read_all(to: &mut [u8]) {
     use std::os::fd::FromRawFd;
     let mut input = std::mem::ManuallyDrop::new(unsafe { std::fs::File::from_raw_fd(0) });

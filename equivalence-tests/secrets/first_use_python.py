@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""first_use.c for Python."""
+"""first_use.c in Python."""
 import os
 import sys
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file in_suite.h
- * Keys of the suite that TEST_SUITE in the environment names, for tests that search or watch a process:
- * the same program runs once for each suite.  As PROGRAM-mls it runs with mls-sha256. */
+ * Keys of the suite named by the environment's TEST_SUITE, for tests that search or watch a
+ * process: the same program runs once per suite. Under the name PROGRAM-mls it uses mls-sha256. */
 #ifndef EQ_IN_SUITE_H
 #define EQ_IN_SUITE_H
 
@@ -14,7 +14,7 @@
 static const uint8_t in_suite_salt[PPRF_SALT_BYTES] = {7, 1, 2,  3,  4,  5,  6,  7,
                                                        8, 9, 10, 11, 12, 13, 14, 0xf0};
 
-/** Its id; a name that there is not ends the program. */
+/** The suite's id; an unknown name ends the program. */
 __attribute__((unused)) static unsigned in_suite(void)
 {
   const char *name = getenv("TEST_SUITE");
@@ -32,7 +32,8 @@ __attribute__((unused)) static size_t in_suite_bytes(void)
   return in_suite() == PPRF_MLS_SHA256 ? 32 : 16;
 }
 
-/** A key in that suite; the thesis's from a given seed by pprf_setup, whose choice it is then. */
+/** A key in that suite. For the thesis's suite and a given seed pprf_setup makes it, which then
+ * chooses that suite. */
 __attribute__((unused)) static int setup_in_suite(const struct pprf_impl *impl, pprf_key **key,
                                                   unsigned depth, const uint8_t *seed)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TAP: under MemorySanitizer, ref and opt decide by, give out and digest initialized bytes only, in
- * random sequences of operations that compare every byte that comes out.
- * libcrypto is not instrumented: what it is given is checked here, and what it writes is declared
- * initialized.  Linked with --wrap for each of its functions that writes or reads memory of ours. */
+/* TAP: under MemorySanitizer, ref and opt branch on, output and digest only initialized bytes, in
+ * random sequences of operations that compare every output byte. libcrypto is not instrumented: its
+ * inputs are checked here, and its outputs are declared initialized. Each of its functions that
+ * reads or writes our memory is wrapped (--wrap). */
 #include <inttypes.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -19,7 +19,7 @@
   type __wrap_##name(__VA_ARGS__); \
   type __wrap_##name(__VA_ARGS__)
 
-/* libcrypto reads its own output: the interceptors of libc's functions must not check it. */
+/* libcrypto reads its own output, so the interceptors of libc's functions must not check it. */
 #define UNSEEN(type, call)                    \
   __msan_scoped_disable_interceptor_checks(); \
   type = call;                                \
@@ -66,7 +66,7 @@ WRAP(int, EVP_KDF_derive, EVP_KDF_CTX *ctx, unsigned char *out, size_t len,
      const OSSL_PARAM params[])
 {
   for (const OSSL_PARAM *p = params;; p++) {
-    __msan_unpoison(p, sizeof *p); /* libcrypto made it */
+    __msan_unpoison(p, sizeof *p); /* written by libcrypto */
     if (p->key == NULL)
       break;
     __msan_check_mem_is_initialized(p->data, p->data_size);
@@ -92,7 +92,7 @@ int main(void)
   for (unsigned depth = 1; depth <= 32; depth++)
     for (unsigned i = 0; i < 13; i++) {
       struct ops_result result;
-      /* the last with SHA3, the others with the labelled toy */
+      /* the last ones with SHA3, the others with the labelled toy */
       size_t len = ops_random(&state, depth, i < 12, 1u << (2 + i % 6), bytes, sizeof bytes);
       ops_run(bytes, len, &result, NULL);
       ops += result.ops;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is in memory when it changes hands.  Every seed that the PRG reads or makes is remembered
- * (masked, so that this program's own memory does not hold it), and no block that is freed, no page
- * that is given back and no stack that an operation leaves may hold one: after success and after a
- * failure at each call of the PRG, of the digest and of the allocator in turn.  Beside that: what
- * memory_bytes says against what the allocator was asked for, how often ref's array moves, and
- * what the kernel says about the pages of opt's keys.
+/* What memory contains when it is released. The test remembers every seed that the PRG reads or
+ * makes (masked, so that it is not in the test's own memory). No freed block, no released page and
+ * no used stack may contain one, after success and after a failure at each call of the PRG, the
+ * digest and the allocator in turn. Also tested: memory_bytes against what the allocator was asked
+ * for, how often ref's array moves, and the kernel's view of the pages of opt's keys.
  *
- * The calls are caught with the linker's --wrap (rules.mk).  Operations run on a stack of their own
- * (swapcontext), which is searched when they have returned. */
+ * The calls are caught with the linker's --wrap (rules.mk).  Operations run on their own stack
+ * (swapcontext), which is searched after they return. */
 #include <errno.h>
 #include <malloc.h>
 #include <sys/mman.h>
@@ -29,19 +28,19 @@
 
 #define ARRAY(a) (sizeof(a) / sizeof *(a))
 
-/* ref's, renamed */
+/* ref's function, renamed */
 int ref_pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t *out,
                         int *result);
 int ref_pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result);
 int ref_pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *each, void *arg);
 
-/* ---------------------------------------------------------------- the seeds that there were */
+/* the seeds that have existed */
 
 #define MASK 0x6b1d9ef3c8a25047u
 static uint64_t known[1 << 17]; /* a hash table of masked halves; 0: free */
 static unsigned char filter[1 << 15];
 static unsigned known_count;
-static int knowing; /* while all the seeds of a key are few */
+static int knowing; /* only while a key's seeds are few */
 static uint64_t bytes_searched;
 
 static void forget_all(void)
@@ -85,7 +84,7 @@ static int is_known(uint64_t half)
   return known[at] == word;
 }
 
-/* How many halves of known seeds are in a piece of memory, at any byte. */
+/* The number of halves of known seeds in a piece of memory, at any byte offset. */
 static unsigned seeds_in(const void *p, size_t bytes)
 {
   const unsigned char *b = p;
@@ -100,17 +99,17 @@ static unsigned seeds_in(const void *p, size_t bytes)
   return found;
 }
 
-/* ---------------------------------------------------------------- the calls, caught */
+/* the calls, intercepted */
 
-static int watching;      /* released memory is searched */
-static int in_a_call;     /* an operation runs */
-static unsigned in_freed, in_unmapped, in_advised; /* seeds found there */
-static unsigned calls, fail_at; /* calls that can fail in an operation; the one that fails */
+static int watching;      /* whether released memory is searched */
+static int in_a_call;     /* whether an operation runs */
+static unsigned in_freed, in_unmapped, in_advised; /* seeds found in released memory */
+static unsigned calls, fail_at; /* calls in an operation that can fail; the one that fails */
 static const char *failed_call;
-static size_t block_bytes; /* of blocks that are not freed, with the allocator's 8 each */
-static size_t block_peak;  /* the most of them */
+static size_t block_bytes; /* of blocks in use, including the allocator's 8 bytes each */
+static size_t block_peak;  /* its maximum */
 static unsigned blocks_made;
-static int expands;        /* an operation expands; its mapping is kept for the next one */
+static int expands;        /* it expands a range, and its mapping is kept for the next one */
 static struct {
   const void *at;
   size_t bytes;
@@ -210,7 +209,7 @@ WRAP(struct pprf_children, prg_expand,
   know_seed(c.right);
   return c;
 }
-/* The same for many: a failure comes after k of them are done, as the default's does. */
+/* The same for many: it fails after k of them, as the default does. */
 WRAP(int, opt_expand_many, (struct pprf_family family, const struct opt_step *step, unsigned n))
 {
   for (unsigned i = 0; i < n; i++) {
@@ -231,7 +230,7 @@ WRAP(int, prg_digest, (const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTE
   }
   return __real_prg_digest(bytes, len, out);
 }
-/* A key with a random root draws its salt first.  The salt is public and need not be wiped. */
+/* A key with a random root draws its salt first. The salt is public and need not be wiped. */
 static int salt_is_due;
 static struct pprf_seed salt;
 WRAP(int, prg_random, (struct pprf_seed * seed))
@@ -278,8 +277,8 @@ static const char *const kind_name[KINDS] = {
   [EXPAND] = "expand",
   [EXPORT] = "export",
   [IMPORT] = "import",
-  [BAD_DIGEST] = "import of a wrong digest",
-  [BAD_ORDER] = "import of nodes in disorder",
+  [BAD_DIGEST] = "import with a wrong digest",
+  [BAD_ORDER] = "import of unordered nodes",
   [SETUP] = "setup",
   [RANDOM_SETUP] = "setup, random",
   [FREE] = "free",
@@ -346,7 +345,7 @@ static int operate(void)
   }
 }
 
-/* Nothing but the operation's frames may be below this one. */
+/* Only the operation's frames may be below this one. */
 __attribute__((noinline)) static void entry(void)
 {
   in_a_call = 1;
@@ -367,7 +366,7 @@ static void problem(const char *what, unsigned n)
              what, n, result_name(op.err));
 }
 
-/* The operation once, with a failure at one call, or none (0). */
+/* Run the operation once, with a failure at one call, or none (0). */
 static void once(unsigned at)
 {
   memset(stack, 0, sizeof stack);
@@ -390,12 +389,12 @@ static void once(unsigned at)
   if (in_freed > 0)
     problem("in a freed block", in_freed);
   if (in_unmapped > 0)
-    problem("in pages that are unmapped", in_unmapped);
+    problem("in unmapped pages", in_unmapped);
   if (in_advised > 0)
-    problem("in pages that are given back", in_advised);
+    problem("in released pages", in_advised);
   unsigned in_kept = op.kind == EXPAND ? seeds_in(kept.at, kept.bytes) : 0;
   if (in_kept > 0)
-    problem("in memory that is kept for another expansion", in_kept);
+    problem("in memory kept for another expansion", in_kept);
   trials++;
 }
 
@@ -429,7 +428,8 @@ static int has_salt(const struct pprf_impl *impl, const pprf_key *key)
   return file[7] == 2 && load(file + 20, 8) == salt.lo && load(file + 28, 8) == salt.hi;
 }
 
-/* A kind of operation on a copy of a key, failing at each call in turn until it gets through. */
+/* Run a kind of operation on copies of a key: each call fails in turn, until the operation runs
+ * without a failure. */
 static void every_call(const struct pprf_impl *impl, enum kind kind, unsigned depth,
                        unsigned punctures, uint64_t state)
 {
@@ -450,7 +450,7 @@ static void every_call(const struct pprf_impl *impl, enum kind kind, unsigned de
     op.leaf[i] = i % 4 == 1 ? op.leaf[i - 1] ^ 1 : tap_random(&state) % size;
   op.first = op.leaf[0] < op.leaf[2] ? op.leaf[0] : op.leaf[2];
   op.last = op.leaf[0] ^ op.leaf[2] ^ op.first;
-  /* ref does the work for each leaf, and each of its calls fails */
+  /* ref does the work leaf by leaf, and each of its calls fails */
   unsigned most = depth > PPRF_SLOTS_DEPTH_MAX ? 4 : 20;
   if (kind == EXPAND && op.last - op.first > most)
     op.last = op.first + most;
@@ -458,7 +458,7 @@ static void every_call(const struct pprf_impl *impl, enum kind kind, unsigned de
   size_t len = export(impl, op.key, before);
   if (kind == BAD_DIGEST)
     op.file[op.file_len - 1] ^= 1;
-  /* the last node where the first is: what came before is decoded by then */
+  /* make the last node equal to the first: everything before it is decoded by then */
   if (kind == BAD_ORDER) {
     size_t nodes = impl->node_count(op.key), width = depth / 8 + 1,
            body = op.file_len - DIGEST_BYTES;
@@ -471,9 +471,9 @@ static void every_call(const struct pprf_impl *impl, enum kind kind, unsigned de
     once(at);
     int done = failed_call == NULL;
     if (op.err != PPRF_OK && op.made != NULL)
-      problem("a key beside an error", 0);
+      problem("a key was returned with an error", 0);
     if (op.made != NULL && kind == RANDOM_SETUP && !has_salt(impl, op.made))
-      problem("what was drawn first is not the salt", 0);
+      problem("the first draw is not the salt", 0);
     if (op.made != NULL)
       impl->free(op.made);
     if (kind == FREE)
@@ -505,7 +505,7 @@ static unsigned every_operation(const struct pprf_impl *impl, int full)
         if (depth > 12 && 64 + punctures * depth * node_bytes > FILE_MAX)
           break;
         if (kind != FREE || depth <= 12 ||
-            depth > PPRF_SLOTS_DEPTH_MAX) /* all of a mapping is read when it goes */
+            depth > PPRF_SLOTS_DEPTH_MAX) /* all of a mapping is read when it is unmapped */
           every_call(impl, kind, depth, punctures, tap_random(&state));
       }
   return problems;
@@ -513,7 +513,7 @@ static unsigned every_operation(const struct pprf_impl *impl, int full)
 
 /* ---------------------------------------------------------------- accounting */
 
-/* Do an operation whose blocks are counted. */
+/* Run an operation and count its blocks. */
 static int counted(enum kind kind)
 {
   op.kind = kind;
@@ -525,7 +525,7 @@ static int counted(enum kind kind)
   return err;
 }
 
-/* Resident bytes of opt's mapping, from the kernel. */
+/* Resident bytes of opt's mapping, according to the kernel. */
 static size_t resident(const pprf_key *key)
 {
   const struct opt_store *s = &key->store;
@@ -538,8 +538,8 @@ static size_t resident(const pprf_key *key)
   return n * s->page;
 }
 
-/* memory_bytes is what the allocator gave and the kernel backs, at each of many punctures, and
- * ref's array moves seldom and is never much larger than what it held at most. */
+/* memory_bytes equals what the allocator gave and the kernel backs, after each of many
+ * punctures; ref's array moves seldom, and is never much larger than its peak needs. */
 static unsigned accounting(const struct pprf_impl *impl, unsigned depth)
 {
   knowing = 0;
@@ -564,7 +564,7 @@ static unsigned accounting(const struct pprf_impl *impl, unsigned depth)
         tap_note("%s depth %u, after %u punctures: %zu bytes, not %zu", impl->name, depth, i, bytes,
                  block_bytes + (impl == &impl_ref ? 0 : resident(op.key)));
     }
-    /* a node of ref takes 32 bytes; an array doubles and has room for one puncture more */
+    /* a node of ref takes 32 bytes; the array doubles and keeps room for one puncture */
     if (impl == &impl_ref && bytes > 32 * (2 * peak + 4 * (size_t)depth + 4) + 64) {
       if (bad++ == 0)
         tap_note("ref depth %u: %zu bytes for at most %zu nodes", depth, bytes, peak);
@@ -572,20 +572,20 @@ static unsigned accounting(const struct pprf_impl *impl, unsigned depth)
     if (impl == &impl_ref && nodes * 32 > bytes)
       bad++;
   }
-  if (moves > (impl == &impl_ref ? 14 : 0)) { /* log2 3000 and some */
-    tap_note("%s depth %u: memory was asked for %u times", impl->name, depth, moves);
+  if (moves > (impl == &impl_ref ? 14 : 0)) { /* about log2 3000 */
+    tap_note("%s depth %u: memory was allocated %u times", impl->name, depth, moves);
     bad++;
   }
   op.file_len = 0;
   size_t len = sizeof op.file;
-  if (impl->export_key(op.key, op.file, &len) == PPRF_OK) { /* as large as its nodes, not more */
+  if (impl->export_key(op.key, op.file, &len) == PPRF_OK) { /* no larger than its nodes need */
     size_t one = block_bytes, nodes = impl->node_count(op.key);
     op.file_len = len;
     bad += counted(IMPORT) != PPRF_OK;
     size_t bytes = impl->memory_bytes(op.made);
     if (bytes != block_bytes - one + (impl == &impl_ref ? 0 : resident(op.made)) ||
         (impl == &impl_ref && bytes > 32 * nodes + 160)) {
-      tap_note("%s depth %u: an imported key says %zu bytes, not %zu", impl->name, depth, bytes,
+      tap_note("%s depth %u: an imported key reports %zu bytes, not %zu", impl->name, depth, bytes,
                block_bytes - one);
       bad++;
     }
@@ -599,9 +599,9 @@ static unsigned accounting(const struct pprf_impl *impl, unsigned depth)
   return bad;
 }
 
-/* Bytes that pprf_punct_batch takes with malloc for every step-th of n leaves, at random if that is 0, and *said, what
- * pprf.h says of it, where a leaf's node gives one new node more than the key gets; the pages of a packed key and
- * those of pair slots are not malloc's. */
+/* Bytes that pprf_punct_batch allocates with malloc for every step-th of n leaves (0: random
+ * leaves). *said: the figure of pprf.h, which counts for each node that is split one new node
+ * more than the key gains. The pages of a packed key and of pair slots do not come from malloc. */
 static size_t batch_bytes(unsigned store, unsigned suite, uint64_t n, uint64_t step, size_t *said)
 {
   enum { MOST = 4000, DEPTH = 30, PUNCTURED = 300, ROUNDED_UP = 512 };
@@ -647,7 +647,7 @@ static int batches_take_what_is_said(void)
     unsigned suite = i & 2 ? PPRF_MLS_SHA256 : PPRF_SHA3_256_SALTED;
     size_t said = 0, bytes = batch_bytes(store, suite, cases[i / 4].n, cases[i / 4].step, &said);
     if (bytes > said || (cases[i / 4].n > 1 && bytes < said / 3)) {
-      tap_note("store %u, suite %u, %u leaves %u apart: %zu bytes, said are %zu", store, suite,
+      tap_note("store %u, suite %u, %u leaves %u apart: %zu bytes, pprf.h says %zu", store, suite,
                (unsigned)cases[i / 4].n, (unsigned)cases[i / 4].step, bytes, said);
       good = 0;
     }
@@ -659,7 +659,8 @@ static int batches_take_what_is_said(void)
 
 enum { DONTDUMP = 1, NOHUGEPAGE = 2, LOCKED = 4, SHARED = 8, ANY = 15 };
 
-/* Which of these the VmFlags of all mappings that meet [from, to) say; 0 if there is none. */
+/* Which of these flags the VmFlags of all mappings that meet [from, to) have; 0 if there is no
+ * mapping. */
 static unsigned flags_of(const void *from, const void *to)
 {
   static const char *const name[] = {" dd ", " nh ", " lo ", " sh "};
@@ -690,7 +691,8 @@ static const unsigned char *slots_end(const pprf_key *key)
   return (const unsigned char *)(key->store.slot + ((size_t)1 << (key->store.punctured.depth - 1)));
 }
 
-/* Out of core dumps, without huge pages, the slots out of swap: and said truly. */
+/* Pages are left out of core dumps, not huge, and the slots locked; and the library reports that
+ * correctly. */
 static int pages_are_marked(const pprf_key *key, const char *when)
 {
   const struct opt_store *s = &key->store;
@@ -705,7 +707,7 @@ static int pages_are_marked(const pprf_key *key, const char *when)
   return ok;
 }
 
-/* Whether this process may lock as much. */
+/* Whether this process may lock that much memory. */
 static int may_lock(void)
 {
   static int may = -1;
@@ -727,7 +729,7 @@ static int fresh_pages(void)
     pprf_key *key = key_of(&impl_slots, depths[d], root);
     ok &= pages_are_marked(key, "a new key");
     ok &= pprf_memory_locked(key) == may_lock();
-    /* the slots, no more and no less, and not before they are touched */
+    /* locks exactly the slots, before they are touched */
     ok &= lock_count == 1 && locks[0].at == key->store.slot && locks[0].flags == MLOCK_ONFAULT &&
           locks[0].len == (size_t)(slots_end(key) - (unsigned char *)key->store.slot);
     ok &= resident(key) <= 2 * key->store.page;
@@ -741,7 +743,7 @@ static int fresh_pages(void)
   return ok;
 }
 
-/* The blocks of a packed store, compared with its report. */
+/* The blocks of a packed store, compared with the memory that it reports. */
 static int packed_blocks(void)
 {
   const struct pprf_options o = {
@@ -778,8 +780,8 @@ static size_t pages_in(const void *from, const void *to)
   return n;
 }
 
-/* Slots of 2^12 punctured leaves, and the bits of 2^18, go back to the system, whether they are
- * punctured one by one or as a range, locked or not; what is beside them stays. */
+/* Slots of 2^12 punctured leaves, and the bits of 2^18, are returned to the system, whether
+ * punctured one by one or as a range, locked or not; adjacent ones stay. */
 static int given_back(int locked, int by_range, int shared)
 {
   const unsigned depth = 19;
@@ -793,21 +795,21 @@ static int given_back(int locked, int by_range, int shared)
   refuse_lock = 0;
   const struct opt_store *s = &key->store;
   int ok = pprf_memory_locked(key) == (locked && may_lock());
-  /* the last leaf of the upper half: pages there stay */
+  /* the last leaf of the upper half: pages stay there */
   ok &= pprf_punct(key, 2 * half - 1) == PPRF_OK;
   uint8_t before[16], after[16];
   ok &= pprf_eval(key, half + 5, before) == PPRF_OK;
   const uint64_t *leaves = s->punctured.leaves;
   size_t most = 0;
   if (by_range) {
-    for (uint64_t x = 77; x < half; x += 300) /* so that there are pages to give back */
+    for (uint64_t x = 77; x < half; x += 300) /* so that there are pages to release */
       ok &= pprf_punct(key, x) == PPRF_OK;
     ok &= pages_in(leaves, leaves + half / 64) >= half / 64 * 8 / s->page;
     ok &= pprf_punct_range(key, 0, half - 1) == PPRF_OK;
   } else
     for (uint64_t x = 0; x < half; x++) {
       ok &= pprf_punct(key, x) == PPRF_OK;
-      if (x % 4096 == 4095) { /* the slots so far are gone: one page here, one at the end */
+      if (x % 4096 == 4095) { /* all slots so far are released, except a page at each end */
         size_t now = pages_in(s->slot, s->slot + half / 2);
         most = now > most ? now : most;
       }
@@ -820,18 +822,18 @@ static int given_back(int locked, int by_range, int shared)
              by_range ? "as a range" : "one by one", slots, bits, most);
     ok = 0;
   }
-  ok &= pages_are_marked(key, "after pages were given back");
+  ok &= pages_are_marked(key, "after pages were released");
   ok &= pprf_eval(key, half + 5, after) == PPRF_OK && memcmp(before, after, 16) == 0;
   ok &= pprf_eval(key, half - 1, after) == PPRF_ERR_PUNCTURED;
   ok &= pprf_eval(key, 2 * half - 1, after) == PPRF_ERR_PUNCTURED;
   ok &= pprf_punct_range(key, 0, 2 * half - 1) == PPRF_OK && pprf_node_count(key) == 0;
-  ok &= resident(key) == 0; /* of an empty key nothing is left */
-  ok &= pages_are_marked(key, "after all pages were given back");
+  ok &= resident(key) == 0; /* an empty key has no resident pages */
+  ok &= pages_are_marked(key, "after all pages were released");
   pprf_free(key);
   return ok;
 }
 
-/* A key whose slots are less than a block gives its pages back when it is empty. */
+/* A key whose slots are smaller than a block releases its pages when it is empty. */
 static int small_key(void)
 {
   pprf_key *key = key_of(&impl_slots, 10, root);
@@ -842,8 +844,8 @@ static int small_key(void)
   return ok;
 }
 
-/* A prefault that the system refuses changes nothing: pages still go back afterwards.  One that it
- * does not know is done by hand, and holds them. */
+/* If the system refuses a prefault, nothing changes: pages are still released later. If it does
+ * not know the advice, the library touches the pages itself, and they stay. */
 static int prefaults(void)
 {
   int ok = 1;
@@ -868,7 +870,7 @@ static int prefaults(void)
   return ok;
 }
 
-/* A cleared shared key holds no seed, whether or not the system takes its pages. */
+/* A cleared shared key contains no seed, whether or not the system takes its pages. */
 static int cleared(int advice)
 {
   pprf_key *key;
@@ -893,7 +895,7 @@ static int cleared(int advice)
   return ok;
 }
 
-/* No 32-byte seed of a freed key (known from its file) is in the memory it released. */
+/* No 32-byte seed of a freed key (known from its file) is in the memory that it released. */
 static int freed_wide_key(const struct pprf_impl *impl, unsigned store)
 {
   enum { HEADER = 36, RECORD = 1 + 32 };
@@ -920,14 +922,14 @@ static int freed_wide_key(const struct pprf_impl *impl, unsigned store)
   KEEP_STORES(key);
   impl->free(key);
   in_a_call = watching = 0;
-  knowing = 0; /* the tests behind this one make too many seeds */
+  knowing = 0; /* the tests after this one make too many seeds */
   if (in_freed + in_unmapped > 0)
     tap_note("%s, store %u: %u words in freed blocks, %u in unmapped pages", impl->name, store,
              in_freed, in_unmapped);
   return ok && in_freed + in_unmapped == 0;
 }
 
-/* Remember the seeds of a key of 16 bytes each and a depth of 8 to 15. */
+/* Remember the seeds of a key of depth 8 to 15 with 16-byte seeds. */
 static void know_all(const pprf_key *key)
 {
   enum { HEADER = 16, RECORD = 2 + 16 };
@@ -941,7 +943,7 @@ static void know_all(const pprf_key *key)
   }
 }
 
-/* When a key changes its store, no moved seed is in the memory that the old store released. */
+/* When a key changes its store, the memory that the old store releases contains no seed. */
 static int changed_stores(void)
 {
   enum { DEPTH = 10, MOST = 1024 / 8, LEAST = 1024 / 64 };
@@ -969,8 +971,9 @@ static int changed_stores(void)
   return changes == 2 && known_count >= MOST && in_freed + in_unmapped == 0;
 }
 
-/* A file of many nodes whose pair slots cannot be locked, and each call refused in turn: the key has the store
- * that can be, and nothing of the seeds is on the stack, or in what the store that was not taken gave back. */
+/* Import a file of many nodes whose pair slots cannot be locked, with each call refused in turn:
+ * the key gets the store that is possible, and no seed is on the stack or in what the abandoned
+ * store released. */
 static int read_stores(void)
 {
   enum { DEPTH = 10, NODES = 1024 / 4 };
@@ -987,7 +990,7 @@ static int read_stores(void)
     ok &= pprf_punct(from, leaf) == PPRF_OK;
   know_all(from);
   op.file_len = export(&impl_opt, from, op.file);
-  locked = pprf_memory_locked(other); /* as the arena's region that it shares */
+  locked = pprf_memory_locked(other); /* like the arena region that it shares */
   problems = 0;
   refuse_lock = 1;
   do {
@@ -1009,7 +1012,7 @@ static int read_stores(void)
   return ok && known_count >= NODES && problems == 0;
 }
 
-/* ---------------------------------------------------------------- the tests of the test */
+/* tests of the test */
 
 static uint64_t planted;
 
@@ -1037,7 +1040,7 @@ static int planted_are_found(void)
   KEEP_STORES(block);
   in_a_call = watching = 1;
   in_freed = 0;
-  KEEP_STORES(block); /* a compiler knows that free looks at none of these variables */
+  KEEP_STORES(block); /* a compiler knows that free reads none of these variables */
   free(block);
   in_a_call = watching = 0;
   memset(stack, 0, sizeof stack);
@@ -1077,7 +1080,7 @@ int main(int argc, char **argv)
   tap_ok(packed_blocks(), "blocks_of_a_packed_store_are_out_of_dumps_and_swap");
   tap_ok(fresh_pages(), "pages_are_out_of_dumps_and_swap_and_not_huge");
   if (!may_lock())
-    tap_note("4 MB cannot be locked here: locked keys are tested as others");
+    tap_note("4 MB cannot be locked here: keys are tested unlocked");
   for (int k = 0; k < 8; k++)
     tap_ok(given_back(k & 1, k & 2, k & 4), "pages_go_back_%s_%s_%s", k & 1 ? "locked" : "unlocked",
            k & 2 ? "by_range" : "one_by_one", k & 4 ? "shared" : "private");

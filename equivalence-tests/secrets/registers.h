@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file registers.h
- * What an operation left in the registers, for programs that search it. */
+ * Saves the registers after an operation, for programs that search them. */
 #ifndef EQ_REGISTERS_H
 #define EQ_REGISTERS_H
 
@@ -8,7 +8,7 @@
 
 /* The registers that a function need not preserve, as the last operation left them. */
 static struct {
-  uint64_t general[9]; /* i386: as its words of 32 bits, eax, ecx and edx */
+  uint64_t general[9]; /* i386: in 32-bit words, eax, ecx and edx */
   uint64_t pad[7];
   uint8_t vector[16384]; /* XSAVE's image */
 } __attribute__((aligned(64))) registers;
@@ -50,7 +50,7 @@ __attribute__((always_inline)) static inline void save_registers(void)
 #endif
 }
 
-/* Whether save_registers does anything. */
+/* Whether save_registers saves anything. */
 #if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__)
 #define SEES_REGISTERS 1
 #else

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an operation erases is gone from the process: after each one, every readable mapping (heap
- * with its freed blocks, stacks, libraries' data, anonymous mappings) is searched for the seeds of
- * the erased nodes and the values of the punctured leaves, each as its words of 8 bytes at any
- * byte offset.  Controls: the seeds of live nodes are found, and so is a planted copy of an erased
- * one on the heap, in a freed block and on the stack.
+/* What an operation erases is gone from the process. After each one, every readable mapping (heap
+ * with freed blocks, stacks, libraries' data, anonymous mappings) is searched for the seeds of
+ * erased nodes and the values of punctured leaves, as 8-byte words at any byte offset. Controls:
+ * the search finds the seeds of live nodes, and planted copies of an erased seed on the heap, in a
+ * freed block and on the stack.
  *
- * This process must not write what it looks for.  A child computes all seeds and sends them masked
- * (XOR with a constant); the search compares masked words; the root's seed and key files pass
- * through one buffer that is wiped, or stay in the child. */
+ * This process must not write what it searches for. A child computes all seeds and sends them
+ * masked (XOR with a constant), and the search compares masked words. The root's seed and key files
+ * pass through one buffer that is wiped, or stay in the child. */
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/evp.h>
@@ -30,11 +30,11 @@
 #define SEED_MAX PPRF_VALUE_BYTES_MAX
 
 /* Masked seeds by heap number: root 1, children 2n and 2n + 1; leaf x of depth d is 2^d + x. */
-static uint64_t masked[NODES][4]; /* or two words */
-static uint8_t wanted[NODES]; /* 1: must not be there */
+static uint64_t masked[NODES][4]; /* 16-byte seeds: two words */
+static uint8_t wanted[NODES]; /* 1: must not be found */
 static unsigned depth;
 
-/* ---------------------------------------------------------------- the child that knows */
+/* the child that knows the seeds */
 
 static void write_all(int fd, const void *p, size_t n)
 {
@@ -66,7 +66,7 @@ static int expand_label(const uint8_t seed[32], const char *side, uint8_t out[32
   return HMAC(EVP_sha256(), seed, 32, (const uint8_t *)label, len, out, NULL) != NULL;
 }
 
-/* The children's seeds of the node of a heap number, whose seed is given. */
+/* The seeds of the children of the node with this heap number and seed. */
 static void expand_one(const uint8_t *seed, unsigned d, unsigned n, uint8_t both[2 * SEED_MAX])
 {
   if (in_suite() == PPRF_MLS_SHA256) {
@@ -107,7 +107,7 @@ static void expand(uint8_t (*seed)[SEED_MAX], unsigned d)
   }
 }
 
-/* Run f in a child that has a pipe to us. */
+/* Run f in a child that has a pipe to this process. */
 static int child(void (*f)(int fd, uint64_t arg), uint64_t arg, pid_t *pid)
 {
   int fd[2];
@@ -154,7 +154,8 @@ static void send_root(int fd, uint64_t tag)
   write_all(fd, seed, SEED_MAX);
 }
 
-/* A key file with a few leaves punctured; its last digest byte wrong if arg's top bit is set. */
+/* Send a key file with some leaves punctured; the last digest byte is wrong if arg's top bit is
+ * set. */
 static void send_file(int fd, uint64_t arg)
 {
   uint8_t seed[SEED_MAX], file[4096];
@@ -166,7 +167,7 @@ static void send_file(int fd, uint64_t arg)
       impl_ref.export_key(key, file, &len) != PPRF_OK)
     _exit(1);
   file[len - 1] ^= (uint8_t)(arg >> 63);
-  if (arg >> 62 & 1) { /* a right digest, but two records exchanged */
+  if (arg >> 62 & 1) { /* a correct digest, but two records exchanged */
     uint8_t t[2 + SEED_MAX], *record = file + (in_suite() == PPRF_SHA3_256 ? 16 : 36);
     size_t bytes = 2 + in_suite_bytes();
     memcpy(t, record, bytes);
@@ -207,7 +208,7 @@ static pprf_key *fresh(const struct pprf_impl *impl, uint64_t tag)
   return key;
 }
 
-/* The result of importing a file from the child; the file is wiped. */
+/* Import a file from the child, wipe the file, and return the result. */
 static int import(const struct pprf_impl *impl, uint64_t arg, pprf_key **key)
 {
   static uint8_t file[4096];
@@ -298,8 +299,8 @@ static unsigned search_in(const char *name, uintptr_t from, uintptr_t to, struct
   return found;
 }
 
-/* The search runs in a thread of its own, so that it does not overwrite the dead stack below the
- * function that asks for it. */
+/* The search runs in its own thread, so that it does not overwrite the dead stack below the
+ * function that requests it. */
 static struct place memory_place, register_place;
 static unsigned in_memory, in_registers;
 static volatile int asked;
@@ -338,7 +339,7 @@ static void *searcher(void *unused)
   return NULL;
 }
 
-/* How often something wanted is found in memory.  Waits without a call. */
+/* The number of finds in memory. It waits without making a call. */
 __attribute__((noinline)) static unsigned search(void)
 {
   __atomic_store_n(&asked, 1, __ATOMIC_RELEASE);
@@ -368,9 +369,9 @@ static void want_subtree(unsigned node)
 }
 
 static int registers_clean;
-#define NO_REGISTERS " # SKIP no registers are searched on this processor"
+#define NO_REGISTERS " # SKIP registers cannot be searched on this processor"
 
-/* Which register a place in the saved image is. */
+/* Name the register that an offset in the saved image belongs to. */
 static void name_register(uintptr_t at, char name[80])
 {
   static const char *const general[9] = {"rax", "rcx", "rdx", "rsi", "rdi",
@@ -403,7 +404,7 @@ static void report(const char *when, const char *name, unsigned found, const str
            2u << depth, (unsigned long)place->at, place->mapping);
 }
 
-/* 1 if nothing wanted is in memory; registers_clean becomes 0 if something is in a register. */
+/* 1 if nothing wanted is in memory; clears registers_clean if something is in a register. */
 static int gone(const char *when, const struct pprf_impl *impl)
 {
   unsigned found = search();
@@ -519,7 +520,7 @@ static void *ranges(void *arg)
   return NULL;
 }
 
-/* Reading leaves nothing but the live seeds; everything below them and above them is unknown. */
+/* Reading leaves only the live seeds; the seeds above and below them are not found. */
 static void *reads(void *arg)
 {
   struct job *job = arg;
@@ -586,9 +587,9 @@ static void *imports(void *arg)
   return NULL;
 }
 
-static pthread_attr_t small_stack; /* less to search */
+static pthread_attr_t small_stack; /* a small stack is quicker to search */
 
-/* Run f here or in a new thread, whose stack is searched while the thread lives. */
+/* Run f in this thread, or in a new one, whose stack is searched while it lives. */
 static int in_this_thread(void *(*f)(void *), struct job *job)
 {
   (void)f(job);
@@ -628,11 +629,11 @@ static void test(const struct pprf_impl *impl, const char *claim, void *(*f)(voi
 
 /* ---------------------------------------------------------------- the whole stack */
 
-/* What a function of the API leaves below its own frame is zero, as deep as anything went: the wipe is
- * as deep as the work.  It runs on a stack that is painted. */
+/* Everything that an API function leaves below its own frame is zero, as deep as any call went:
+ * the wipe is as deep as the work. The function runs on a painted stack. */
 #define PAINT 0xa5
-#define OWN_FRAMES 512 /* those of the caller and of the function itself, which have no secret */
-#ifdef __x86_64__ /* a return address, elsewhere arguments, too: the wipe itself begins below them */
+#define OWN_FRAMES 512 /* of the caller and of the function itself, which contain no secret */
+#ifdef __x86_64__ /* a return address; elsewhere arguments, too: the wipe begins below */
 #define OWN_CALL 8
 #else
 #define OWN_CALL 48
@@ -652,7 +653,7 @@ enum painted_op {
   EXPAND,
   EXPORT,
   IMPORT,
-  TO_SLOTS, /* a puncture and a range after which a key has its other store */
+  TO_SLOTS, /* a puncture, and a range, after which a key has its other store */
   TO_PACKED,
   WIPE,
   DIRTY,
@@ -679,16 +680,16 @@ struct painted {
   const struct pprf_impl *impl;
   enum painted_op op;
   unsigned depth;
-  int unwiped;            /* let no wipe happen, to see how much of it was needed */
-  volatile uint8_t *base; /* of the stack */
-  size_t deepest, dirty;  /* bytes below the caller's frame: written, and not zero */
-  size_t reach;           /* and how far a wipe would have gone */
+  int unwiped;            /* suppress the wipe, to see how much of it was needed */
+  volatile uint8_t *base; /* of the painted stack */
+  size_t deepest, dirty;  /* bytes below the caller's frame: written; and not zero */
+  size_t reach;           /* how deep a wipe would have gone */
 };
 
-/* How deep the wipes that do not happen would have gone, 0 if they do. */
+/* The lowest address that the suppressed wipes would have reached; 0 if none is suppressed. */
 static _Thread_local uintptr_t wipe_end;
 
-/* There is none where the linker has no name of it to wrap: the library is one file. */
+/* Missing if the linker has no name to wrap: the library is one file. */
 __attribute__((weak)) void __real_prg_wipe(uint64_t plan);
 void __wrap_prg_wipe(uint64_t plan);
 void __wrap_prg_wipe(uint64_t plan)
@@ -710,7 +711,7 @@ __attribute__((noinline)) static int make_dirty(void)
   return 0;
 }
 
-/* One call, of which nothing but the API function's frames is below the caller. */
+/* One call; only the API function's frames are below the caller. */
 #define CALL(p, key, leaves, bytes, len)                                                           \
   ((p)->op == SETUP          ? setup_in_suite((p)->impl, &fresh_key, (p)->depth, root)             \
    : (p)->op == SETUP_RANDOM ? setup_in_suite((p)->impl, &fresh_key, (p)->depth, NULL)             \
@@ -729,13 +730,13 @@ __attribute__((noinline)) static int make_dirty(void)
    : (p)->op == WIPE        ? (prg_wipe(prg_wipe_flags() | WIPED), 0)                  \
                             : make_dirty())
 
-/* Puncture a key of depth 12 so that one puncture more gives it pair slots, or a range a packed store, where
- * the library chooses; the leaf that is next. */
+/* Puncture a key of depth 12 so that the next puncture makes pair slots, or the next range a
+ * packed store, if the library chooses the store; returns the next leaf. */
 static uint64_t before_a_change(const struct pprf_impl *impl, pprf_key *key, enum painted_op op)
 {
   enum { MOST = 4096 / 8, LEAST = 4096 / 64 };
   uint64_t leaf = 0;
-  for (;; leaf += 4) { /* each node is replaced by as many as it is high */
+  for (;; leaf += 4) { /* each node is replaced by as many nodes as its height */
     size_t more = (size_t)__builtin_ctzll(leaf | 4096) - 1;
     if (op == TO_SLOTS && impl->node_count(key) + more > MOST)
       return leaf;
@@ -769,7 +770,7 @@ static void *run_painted(void *arg)
     size_t len = sizeof bytes;
     for (unsigned i = 0; i < 40; i++)
       leaves[i] = 1000 * (unsigned)round + 97 * i % 1000;
-    for (unsigned i = 0; i < 40 && p->depth > 12; i++) /* below a node as high as there are */
+    for (unsigned i = 0; i < 40 && p->depth > 12; i++) /* below the highest possible node */
       leaves[i] += (uint64_t)round << (p->depth - 1);
     if (p->op == IMPORT)
       ok &= p->impl->export_key(key, bytes, &len) == PPRF_OK;
@@ -837,7 +838,7 @@ static void paint(struct painted *p)
   munmap(stack, SIZE);
 }
 
-/* 1 if nothing but zeros is left; *deepest: bytes of stack that were written. */
+/* 1 if only zeros are left; *deepest: bytes of stack that were written. */
 static int leaves_zeros(const struct pprf_impl *impl, unsigned levels, enum painted_op op,
                         size_t *deepest)
 {
@@ -845,20 +846,20 @@ static int leaves_zeros(const struct pprf_impl *impl, unsigned levels, enum pain
   paint(&p);
   *deepest = p.deepest;
   if (p.dirty != 0 && op != DIRTY)
-    tap_note("%s, depth %u, %s: %zu bytes down the stack is not wiped; written were %zu",
+    tap_note("%s, depth %u, %s: the stack is not wiped %zu bytes down; %zu bytes were written",
              impl->name, levels, painted_name[op], p.dirty, p.deepest);
   return p.dirty == 0 && p.deepest > 0;
 }
 
-/* 1 if a wipe goes deeper than the work by an eighth of that at least: what another compiler makes of it
- * may take more. */
+/* 1 if the wipe is deeper than the work by at least an eighth, since code from another compiler
+ * may need more. */
 static int has_reserve(const struct pprf_impl *impl, unsigned levels, enum painted_op op)
 {
   struct painted p = {.impl = impl, .op = op, .depth = levels, .unwiped = 1};
   paint(&p);
   int ok = p.deepest + p.deepest / 8 <= p.reach;
   if (!ok || getenv("PPRF_SHOW") != NULL)
-    tap_note("%s, depth %u, %s: written are %zu bytes of stack, wiped would be %zu", impl->name,
+    tap_note("%s, depth %u, %s: %zu bytes of stack are written, %zu would be wiped", impl->name,
              levels, painted_name[op], p.deepest, p.reach);
   return ok;
 }
@@ -897,7 +898,7 @@ static void whole_stack(const struct pprf_impl *impl)
 
 /* ---------------------------------------------------------------- the PRG's version changes */
 
-/* of opt's PRG, if that is linked */
+/* from opt's PRG, if that is linked */
 __attribute__((weak)) int pprf_prg_select(const char *name);
 __attribute__((weak)) const char *pprf_prg_name(void);
 
@@ -933,14 +934,16 @@ static int clean_registers(void)
   return found == 0;
 }
 
-/* An operation begins with the version of the most registers and ends when another is chosen. */
+/* An operation begins with the version that uses the most registers, and ends after another is
+ * chosen. */
 static void versions_change(void)
 {
   if (pprf_prg_select == NULL)
     return;
   const char *before = pprf_prg_name();
   if (pprf_prg_select("avx512") != PPRF_OK) {
-    tap_note("this processor has no AVX-512: no version has registers that others do not wipe");
+    tap_note(
+      "this processor has no AVX-512; other versions use no registers that their wipes miss");
     return;
   }
   unsigned runs = 0, bad = 0, changed = 0;
@@ -965,7 +968,7 @@ static void versions_change(void)
     exit(1);
   }
   uint8_t out[SEED_MAX];
-  /* the other thread may sleep on a busy machine: calls count its changes */
+  /* the other thread may sleep on a busy machine, so count the calls in which it made a change */
   for (unsigned i = 0; (i < 3000 || changed < 100) && i < 300000 && bad < 5; i++) {
     const char *chosen = pprf_prg_name();
     int err = pprf_eval(key, i % (1u << depth), out);
@@ -993,11 +996,11 @@ static void unmask(volatile uint64_t *to, unsigned node)
 
 __attribute__((noinline)) static void plant_below(unsigned node)
 {
-  volatile uint64_t stack[64]; /* 64: below the frame of search() */
+  volatile uint64_t stack[64]; /* 64 words: below the frame of search() */
   unmask(stack, node);
 }
 
-/* What a caller's function finds below its own frame, where the library's functions ran. */
+/* What a callback finds below its own frame, where the library's functions ran. */
 static int search_below(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
 {
   unsigned *found = arg;
@@ -1030,8 +1033,8 @@ static void callbacks(const struct pprf_impl *impl)
 
 /* ---------------------------------------------------------------- a core dump */
 
-/* How often something wanted is in what a core dump of a stopped process would hold: its writable
- * mappings, but those that madvise(MADV_DONTDUMP) left out ("dd"). */
+/* The number of finds in what a core dump of a stopped process would contain: its writable
+ * mappings, except those that madvise(MADV_DONTDUMP) omits ("dd"). */
 static unsigned search_image(pid_t pid)
 {
   enum { CHUNK = 1 << 20 };
@@ -1071,7 +1074,8 @@ static unsigned search_image(pid_t pid)
   return found;
 }
 
-/* Whether madvise(MADV_DONTDUMP) leaves a mapping out: qemu's user mode says yes and does nothing. */
+/* Whether madvise(MADV_DONTDUMP) omits a mapping: in qemu's user mode it succeeds and does
+ * nothing. */
 static int dumps_leave_out(void)
 {
   size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
@@ -1080,7 +1084,7 @@ static int dumps_leave_out(void)
   char line[400];
   int inside = 0, left_out = 0;
   if (page == MAP_FAILED || maps == NULL || madvise(page, bytes, MADV_DONTDUMP) != 0) {
-    printf("Bail out! no page to leave out: %s\n", strerror(errno));
+    printf("Bail out! cannot map a page: %s\n", strerror(errno));
     exit(1);
   }
   while (fgets(line, sizeof line, maps) != NULL) {
@@ -1095,7 +1099,7 @@ static int dumps_leave_out(void)
   return left_out;
 }
 
-/* Puncture, evaluate, refuse a file, then stop where a core dump would be written. */
+/* Puncture, evaluate, refuse a file, then stop at a point where a core dump might be written. */
 static void work_and_stop(int fd, uint64_t arg)
 {
   const struct pprf_impl *impl = stores[arg >> 16];
@@ -1140,7 +1144,7 @@ static void core_dumps(unsigned i)
   else {
     int can = dumps_leave_out();
     tap_ok(stopped && (live == 0 || !can), "%s_a_core_dump_has_no_live_seed_either%s", impl->name,
-           can ? "" : " # SKIP nothing can be left out of a core dump here");
+           can ? "" : " # SKIP core dumps cannot omit memory here");
   }
 }
 
@@ -1158,7 +1162,7 @@ static unsigned control(int kind, unsigned node)
     free((void *)(uintptr_t)block);
     block = NULL;
   }
-  if (kind == 2) /* the second half alone, at an odd address */
+  if (kind == 2) /* only the second half, at an odd address */
     for (int i = 0; i < 8; i++)
       half[13 + i] = (char)((masked[node][1] ^ MASK) >> 8 * i);
   if (kind == 3) /* in dead stack */
@@ -1233,11 +1237,11 @@ int main(int argc, char **argv)
     printf("Bail out! no thread\n");
     return 1;
   }
-  if (argc > 1 && strcmp(argv[1], "--chosen") == 0) { /* the PRG's version */
+  if (argc > 1 && strcmp(argv[1], "--chosen") == 0) { /* the chosen version of the PRG */
     puts(pprf_prg_name != NULL ? pprf_prg_name() : "");
     return 0;
   }
-  if (argc > 1 && strcmp(argv[1], "--stack") == 0) { /* a second instead of ten */
+  if (argc > 1 && strcmp(argv[1], "--stack") == 0) { /* takes one second instead of ten */
     for (int i = 0; i < STORES; i++) {
       whole_stack(stores[i]);
       callbacks(stores[i]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Run under valgrind (secret-flow): every operation of both implementations on keys whose seeds
+/* Run under valgrind (secret-flow): every operation of both implementations, on keys whose seeds
  * are undefined. */
 #include <valgrind/memcheck.h>
 
@@ -7,13 +7,13 @@
 #include "in_suite.h"
 #include "../../tools/tap.h"
 
-/* of the PRG that ships, if it is linked */
+/* from the PRG that ships, if it is linked */
 __attribute__((weak)) const char *opt_prg_name(void);
 
 __attribute__((weak)) const char *pprf_aes_name(void);
 __attribute__((weak)) const char *pprf_sha256_name(void);
 
-/* ref's, renamed */
+/* ref's function, renamed */
 int ref_pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t *out,
                         int *result);
 int ref_pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result);
@@ -64,10 +64,10 @@ static void all(const struct pprf_impl *impl, unsigned depth)
   ok &= impl->export_key(other, file[1], &again) == PPRF_OK && again == len;
   ok &= impl->node_count(other) == impl->node_count(key);
   impl->free(other);
-  file[0][in_suite() == PPRF_SHA3_256 ? 17 : 37] ^= 0x40; /* a wrong id */
+  file[0][in_suite() == PPRF_SHA3_256 ? 17 : 37] ^= 0x40; /* an invalid id */
   ok &= import_any(impl, &other, file[0], len) == PPRF_ERR_FORMAT;
   impl->free(key);
-  for (int salt = 0; salt < 2; salt++) { /* drawn, too */
+  for (int salt = 0; salt < 2; salt++) { /* drawn at random, too */
     int err = salt ? impl->setup(&key, depth, NULL) : setup_in_suite(impl, &key, depth, NULL);
     ok &= err == PPRF_OK;
     ok &= impl->punct(key, size - 1) == PPRF_OK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A PRG for valgrind: seeds are marked undefined, so a branch or an address that depends on one is
- * an error.  Shifts, additions and XOR only; memcheck follows them bit by bit.  The digest of a key
- * file is public (its comparison decides between accepted and rejected), so it is marked defined.
- * The environment's PLANT chooses a violation for the test of the test. */
+ * an error. It uses only shifts, additions and XOR, which memcheck follows bit by bit. The digest
+ * of a key file is public (comparing it decides whether the file is accepted), so it is marked
+ * defined. The environment's PLANT selects a violation that valgrind must find. */
 #include <stdlib.h>
 #include <valgrind/memcheck.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The PRG that ships, for valgrind: in front of its functions, through the linker's --wrap.  A seed that
- * is drawn is marked undefined; the digest of a key file is public (its comparison decides between
- * accepted and rejected), so it is marked defined.  The environment's PLANT chooses a violation for the
- * test of the test: in a call, or in calls side by side. */
+/* The PRG that ships, for valgrind, with wrappers around its functions (the linker's --wrap). A
+ * seed that is drawn is marked undefined; the digest of a key file is public (comparing it
+ * decides whether the file is accepted), so it is marked defined. The environment's PLANT
+ * selects a violation that valgrind must find, in single calls or in parallel ones. */
 #include <stdlib.h>
 #include <valgrind/memcheck.h>
 
@@ -54,7 +54,7 @@ struct pprf_children __wrap_prg_expand(struct pprf_family family, struct pprf_se
                                        uint64_t start, unsigned height)
 {
   struct pprf_children c = __real_prg_expand(family, seed, start, height);
-  if (plant('o') && (c.left.lo & 1) != 0) /* one */
+  if (plant('o') && (c.left.lo & 1) != 0) /* a single call */
     sink++;
   return c;
 }
@@ -64,7 +64,7 @@ int __wrap_opt_expand_many(struct pprf_family family, const struct opt_step *ste
 int __wrap_opt_expand_many(struct pprf_family family, const struct opt_step *step, unsigned n)
 {
   int err = __real_opt_expand_many(family, step, n);
-  if (plant('m') && n > 1 && (step[n - 1].right->hi & 1) != 0) /* many */
+  if (plant('m') && n > 1 && (step[n - 1].right->hi & 1) != 0) /* parallel calls */
     sink++;
   return err;
 }

@@ -13,21 +13,21 @@
 #include "../../tools/tap.h"
 #include "wide.h"
 
-/* of the PRG that ships, if that is linked */
+/* from the PRG that ships, if it is linked */
 __attribute__((weak)) int pprf_prg_select(const char *name);
 __attribute__((weak)) const char *pprf_sha256_name(void);
-/* without it, of lanes.c */
+/* if that is not linked, from lanes.c */
 __attribute__((weak)) uint64_t opt_wipe_plan(unsigned own);
 
 #define FAMILY ((struct pprf_family){PRG_MLS_SHA256, 0, 0})
 #define MANY 5
 
-/* ---------------------------------------------------------------- what is sought, masked */
+/* what is searched for, masked */
 
-/* The seeds that a call gets are masked words that a generator gives, unmasked where they are used alone. */
+/* The calls' seeds are masked words from a generator, unmasked only where they are used. */
 #define MASK UINT64_C(0x9d3f5ac7e1b20846)
-/* The words of a step's parent, left and right child; and each as SHA-256 has it: two words of 32 bits in either
- * order, each with its bytes turned, and XOR HMAC's pads. */
+/* The words of a step's parent, left and right child; and each as SHA-256 stores it: two 32-bit
+ * words in either order, byte-swapped, and XORed with HMAC's pads. */
 static uint64_t masked[MANY][12], sought[MANY * 12 * 9];
 
 static uint64_t generated(unsigned step, unsigned word)
@@ -47,7 +47,7 @@ static uint64_t exchanged(uint64_t v)
   return v << 32 | v >> 32;
 }
 
-/* Of a masked word a masked word is made: no plain one comes to be. */
+/* From a masked word only masked words are made; an unmasked one never exists. */
 static void seek_all(void)
 {
   static const uint64_t pads[] = {0, UINT64_C(0x3636363636363636), UINT64_C(0x5c5c5c5c5c5c5c5c)};
@@ -85,7 +85,7 @@ static unsigned search(const char *where, uintptr_t from, uintptr_t to)
   return found;
 }
 
-/* How often one of the words is in memory that can be written, or in a register. */
+/* How often one of the words is in writable memory or in a register. */
 static unsigned search_all(void)
 {
   char line[400], access[8];
@@ -109,14 +109,14 @@ static unsigned search_all(void)
 #define OWN 256 /* a caller's own frame, which holds no secret */
 
 static int many;
-static unsigned own_stack; /* the bytes that work takes itself */
+static unsigned own_stack; /* stack bytes that work itself uses */
 
 __attribute__((noinline)) static uintptr_t here(void)
 {
   return (uintptr_t)__builtin_frame_address(0);
 }
 
-/* As a function of the API's own: it has seeds in its frame. */
+/* Like an API function, it has seeds in its frame. */
 PPRF_WORK static int work(uintptr_t caller)
 {
   struct pprf_wide_seed seed[MANY], right[MANY];
@@ -157,7 +157,7 @@ __attribute__((noinline)) static int api(void)
 
 static struct {
   volatile uint8_t *base;
-  size_t size, deepest, dirty; /* bytes below the caller */
+  size_t size, deepest, dirty; /* bytes below the caller's frame */
   unsigned rounds, found;
   int err;
 } painted;
@@ -167,7 +167,7 @@ static void *on_painted_stack(void *unused)
   volatile uint8_t *top = __builtin_frame_address(0);
   (void)unused;
   top -= OWN;
-  for (unsigned round = 0; round < painted.rounds; round++) { /* the first one warms libraries up */
+  for (unsigned round = 0; round < painted.rounds; round++) { /* the first one warms up */
     for (volatile uint8_t *at = top - 1; at >= painted.base; at--)
       *at = PAINT;
     painted.err |= api();
@@ -210,7 +210,7 @@ static void leaves_nothing(const char *version)
   for (many = 0; many < 2; many++) {
     run_painted(2);
     if (painted.dirty > 0)
-      tap_note("%zu bytes down the stack are not wiped; written were %zu", painted.dirty,
+      tap_note("the stack is not wiped %zu bytes down; %zu bytes were written", painted.dirty,
                painted.deepest);
     tap_ok(painted.err == 0 && painted.dirty == 0 && painted.deepest > 0,
            "%s_%s_all_that_was_written_below_a_function_is_zero (%zu bytes)", version,
@@ -226,7 +226,7 @@ static void leaves_nothing(const char *version)
   }
 }
 
-/* A version in a new process, where the wipe is only as deep as this version needs. */
+/* One version in a new process, where the wipe is only as deep as this version needs. */
 static void leaves_nothing_apart(const char *version)
 {
   enum { TESTS = 6, NOT_HERE = 77 };
@@ -269,7 +269,7 @@ static void first_use(void)
 
 /* ---------------------------------------------------------------- libcrypto fails */
 
-static int failing; /* the call that does, from 1 */
+static int failing; /* the call that fails, from 1 */
 static enum { NO_FAULT, CTX_NEW, DERIVE, RANDOM } fault;
 
 static int fails(int what)
@@ -374,7 +374,7 @@ static void drawn_seeds(void)
   tap_ok(ok, "a_seed_is_drawn_and_without_a_generator_it_is_zero");
   fflush(stdout);
   pid_t child = pipe(fd) == 0 ? fork() : -1;
-  if (child == 0) { /* in a child libcrypto's generator may be locked: it is not asked */
+  if (child == 0) { /* in a child libcrypto's generator may be locked, so it is not called */
     failing = 1;
     ok = prg_random_wide(&c) == 0 && write(fd[1], &c, sizeof c) == sizeof c;
     _exit(!ok);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs ref and opt against the JSON files in vectors, which an independent implementation wrote. */
+/* Runs ref and opt on the JSON files in vectors/, which an independent implementation wrote. */
 #include <jansson.h>
 
 #include "impls.h"
@@ -7,7 +7,7 @@
 #include "../../tools/tap.h"
 #include "wide.h"
 
-/* of the PRG that ships with opt, if that is linked */
+/* from the PRG that opt ships with, if that is linked */
 extern const char *opt_prg_name(void) __attribute__((weak));
 extern const char *pprf_aes_name(void) __attribute__((weak));
 extern const char *pprf_sha256_name(void) __attribute__((weak));
@@ -38,7 +38,7 @@ static uint64_t integer(const json_t *o, const char *name)
   return (uint64_t)json_integer_value(json_object_get(o, name));
 }
 
-/* The bytes of a hex string, malloc'd to their exact size. */
+/* The bytes of a hex string, in a block of exactly their size. */
 static uint8_t *unhex(const char *hex, size_t *len)
 {
   *len = strlen(hex) / 2;
@@ -195,7 +195,7 @@ static int operation(const struct pprf_impl *impl, pprf_key *key, const json_t *
   return err == PPRF_OK ? same(text(op, "value"), out, bytes) : memcmp(out, zero, bytes) == 0;
 }
 
-/* The suite of a name, 0 if there is none. */
+/* The suite with this name, 0 if there is none. */
 static unsigned suite_of(const char *name)
 {
   for (unsigned suite = 1; suite < 256; suite++)
@@ -204,7 +204,7 @@ static unsigned suite_of(const char *name)
   return 0;
 }
 
-/* A group's key; without a suite it is the one that pprf_setup makes. */
+/* A group's key; without a suite it is made by pprf_setup. */
 static int setup_group(const struct pprf_impl *impl, const json_t *group, pprf_key **key)
 {
   size_t len;
