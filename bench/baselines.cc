@@ -33,7 +33,7 @@ uint64_t start(uint64_t id)
   return (id - (UINT64_C(1) << height(id))) / 2;
 }
 
-uint64_t id_of(uint64_t leaf, unsigned h) // of the node of height h above a leaf
+uint64_t id_of(uint64_t leaf, unsigned h) // of the node of height h above the leaf
 {
   return 2 * (leaf >> h << h) + (UINT64_C(1) << h);
 }
@@ -49,7 +49,7 @@ size_t block_bytes(const void *block)
   return malloc_usable_size(const_cast<void *>(block)) + sizeof(size_t);
 }
 
-// A store finds the node that covers a leaf and replaces it by others, given in leaf order.
+// A store finds the node that covers a leaf and replaces it with others, given in leaf order.
 
 class List28 {
   struct __attribute__((packed)) Element {
@@ -120,7 +120,7 @@ public:
   size_t bytes() const { return bytes_; }
 };
 
-size_t tree_bytes; // of every store alive that has a Counted allocator
+size_t tree_bytes; // of all stores with a Counted allocator
 
 template <class T> struct Counted {
   using value_type = T;
@@ -156,7 +156,7 @@ public:
     if (*p == map_.end() || !covers((*p)->first, leaf)) {
       if (*p == map_.begin())
         return false;
-      --*p; // the leaf may lie in the right half of the node before
+      --*p; // the leaf may be in the right half of the previous node
     }
     *node = {(*p)->first, (*p)->second};
     return covers(node->id, leaf);
@@ -217,7 +217,7 @@ public:
   size_t bytes() const { return v_.capacity() > 0 ? block_bytes(v_.data()) : 0; }
 };
 
-// A B-tree of nodes by 8-byte ids: Abseil's.
+// A B-tree of nodes by 8-byte ids (Abseil).
 class BTree {
   using Map = absl::btree_map<uint64_t, pprf_seed, std::less<uint64_t>,
                               Counted<std::pair<const uint64_t, pprf_seed>>>;
@@ -233,7 +233,7 @@ public:
     if (*p == map_.end() || !covers((*p)->first, leaf)) {
       if (*p == map_.begin())
         return false;
-      --*p; // the leaf may lie in the right half of the node before
+      --*p; // the leaf may be in the right half of the previous node
     }
     *node = {(*p)->first, (*p)->second};
     return covers(node->id, leaf);
@@ -251,13 +251,13 @@ public:
   size_t bytes() const { return tree_bytes; }
 };
 
-// A hash map of nodes by 8-byte ids, Abseil's; the node of a leaf is looked for at each height.
+// A hash map of nodes by 8-byte ids (Abseil). A leaf's node is looked up at each height.
 class Hash {
   using Map =
     absl::flat_hash_map<uint64_t, pprf_seed, absl::Hash<uint64_t>, std::equal_to<uint64_t>,
                         Counted<std::pair<const uint64_t, pprf_seed>>>;
   Map map_;
-  unsigned top_ = 0; // the root's height
+  unsigned top_ = 0; // height of the root
 
 public:
   static constexpr unsigned depth_max = WIDE_DEPTH_MAX;
@@ -324,8 +324,8 @@ int setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTES])
   return PPRF_OK;
 }
 
-// From a node down to a leaf: the leaf's seed and, if wanted, those beside the path by height.  In one function where
-// the PRG has the walk, as in opt.
+// From a node down to a leaf: the leaf's seed and, if wanted, the seeds beside the path, by height.
+// A single function call if the PRG has a walk, as in opt.
 int walk(pprf_seed seed, uint64_t leaf, unsigned height, pprf_seed *beside, pprf_seed *value)
 {
   const pprf_family bare = {PRG_SHA3_256, 0, 0};

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file baselines.h
- * Stores to measure against, each written plainly: no wiping, no error recovery (both in their
- * favour), nodes named by in-order ids, of 4 bytes where nothing else is said.
+ * Stores to compare with, each written plainly: no wiping, no error recovery (both in their
+ * favour). Nodes have in-order ids, of 4 bytes unless stated otherwise.
  *
- *   list28  the paper's proposal (its figure 4.2): a linked list with one 28-byte struct an element
+ *   list28  the paper's proposal (figure 4.2): a linked list with one 28-byte struct per element
  *   bst     the paper's future work: a balanced search tree, std::map (a red-black tree)
  *   array   a sorted array of 20-byte records; memmove at every puncture
  *   btree   a B-tree, Abseil's btree_map, by 8-byte ids
  *   hash    a hash map, Abseil's flat_hash_map, by 8-byte ids, searched at each height
  *
- * `slots` and `packed` are no baselines: opt with PPRF_STORE_SLOTS and PPRF_STORE_PACKED, where `opt` has
- * what one gets unasked, packed keys that have pair slots while they are full.
+ * `slots` and `packed` are not baselines but opt with PPRF_STORE_SLOTS and PPRF_STORE_PACKED. `opt`
+ * has the default: packed keys, with pair slots while they have many nodes.
  *
  * The baselines lack memory_locked, export_key and import_key; a range is punctured leaf by leaf. */
 #ifndef PPRF_BASELINES_H
@@ -18,7 +18,7 @@
 
 #include "../cli/impls/impl.h"
 
-/** Depths of the baselines with ids of 4 bytes, and of those with 8. */
+/** Depth limits of the baselines with 4-byte ids, and of those with 8-byte ids. */
 #define BASELINE_DEPTH_MAX 30
 #define WIDE_DEPTH_MAX 63
 

@@ -7,7 +7,7 @@
 // operation.  The machine may be shared and its clock may change, so every repetition also times
 // bare PRG calls between slices of the scenario and reports ratios to those; compare ratios, not
 // times, between machines.  Counters:
-//   prg_per_op      PRG calls of one operation, in the mean
+//   prg_per_op      mean number of PRG calls of one operation
 //   prg_ns          CPU time of one bare PRG call in this repetition
 //   ratio           CPU time / (PRG calls x prg_ns): 1 means nothing but hashing
 //   nodes           largest number of nodes during the scenario
@@ -16,13 +16,13 @@
 //   vs_eval_then_punct   time of eval_punct / time of eval followed by punct (EvalPunct)
 //   max_ns, p99_ns, p50_ns   wall time of single operations (Latency); other processes disturb it
 //   cpu_max_ns               the largest CPU time of one operation, reading the clock included
-//   recurring_max_ns         the largest, over operations, of the least wall time so far
+//   recurring_max_ns         the maximum over operations of the least wall time so far
 //   recurring_at             that operation's place in the scenario
-//   machine_max_ns           the largest wall time of a bare PRG call among as many in a row
+//   machine_max_ns           the largest wall time of a bare PRG call, of as many in a row
 //   vs_single       single operations' time / this, in the same repetition (Batch, Expand)
 //   vs_oneshot      EVP_Digest's time for one seed / this version's PRG call (Prg)
 //
-// Built twice: with the PRG, and with prg_none.c in its place (NO_HASHING): the cost of all else.
+// Built twice: with the PRG, and with prg_none.c in its place (NO_HASHING), the cost without hashing.
 #include <benchmark/benchmark.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -72,7 +72,7 @@ double seconds(clockid_t clock)
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-double cpu_seconds() // of this thread: time that other processes take does not count
+double cpu_seconds() // of this thread, so that time used by other processes does not count
 {
   return seconds(CLOCK_THREAD_CPUTIME_ID);
 }
@@ -113,7 +113,7 @@ KeyPtr new_key(const pprf_impl *impl, unsigned depth)
   return KeyPtr(key, {impl});
 }
 
-// The list has no ranges: the paper's interface punctures one leaf at a time.
+// The list has no range operation: the paper's interface punctures one leaf at a time.
 int punct_range(const pprf_impl *impl, pprf_key *key, Op op)
 {
   if (impl->punct_range != nullptr)
@@ -168,7 +168,7 @@ bool do_eval_then_punct(const pprf_impl *impl, pprf_key *key, Op op)
 class Budget {
   struct Seen {
     unsigned depth = 0;
-    double time = 0, growth = 4; // a level; the list needs n^2 steps for n leaves
+    double time = 0, growth = 4; // per level; the list needs n^2 steps for n leaves
   };
   std::map<std::string, Seen> seen_;
 
@@ -196,9 +196,9 @@ double limit_seconds = 2, slots_limit_seconds = 2;
 
 const Workload &workload(const std::string &scenario, unsigned depth)
 {
-  static Workload last; // benchmarks are registered so that neighbours share it
+  static Workload last; // consecutive benchmarks share it
   if (last.scenario != scenario || last.depth != depth) {
-    last = Workload(); // frees before it allocates
+    last = Workload(); // free before allocating
     last = make_workload(scenario, depth);
   }
   return last;
@@ -211,7 +211,7 @@ bool over_budget(benchmark::State &state, const pprf_impl *impl, const std::stri
   if (predicted <= (impl == &impl_slots ? slots_limit_seconds : limit_seconds))
     return false;
   char text[80];
-  snprintf(text, sizeof text, "left out: about %.0f s a repetition", predicted);
+  snprintf(text, sizeof text, "left out: about %.0f s per repetition", predicted);
   state.SkipWithError(text);
   return true;
 }
@@ -222,8 +222,7 @@ void fail(benchmark::State &state, const char *text)
   state.SkipWithError(text);
 }
 
-// One run of a scenario on a key, by slices; `compare`, if not null, runs the same slices on a key
-// of its own.
+// Run a scenario on a key, in slices; `compare`, if not null, runs the same slices on its own key.
 void run_scenario(benchmark::State &state, const pprf_impl *impl, const std::string &op,
                   const std::string &scenario, unsigned depth, Step step, Step compare)
 {
@@ -320,7 +319,7 @@ void run_eval(benchmark::State &state, const pprf_impl *impl, const std::string 
   for (size_t i = 0; !fresh && i < w.peak_ops; i++)
     for (uint64_t x = w.ops[i].first; x <= w.ops[i].last; x++)
       punctured.punct(x);
-  std::vector<uint64_t> leaves; // live ones, spread over the tree in no order
+  std::vector<uint64_t> leaves; // live leaves, spread over the tree in no order
   const uint64_t stride = 0x9e3779b97f4a7c15u >> (64 - depth) | 1;
   for (uint64_t i = 0, x = 0; leaves.size() < 4096 && i < UINT64_C(1) << depth; i++) {
     x = (x + stride) & ((UINT64_C(1) << depth) - 1);
@@ -356,7 +355,7 @@ void run_eval(benchmark::State &state, const pprf_impl *impl, const std::string 
 void run_latency(benchmark::State &state, const pprf_impl *impl, const std::string &scenario,
                  unsigned depth, bool prefault)
 {
-  static std::map<std::string, std::vector<float>> least; // over repetitions
+  static std::map<std::string, std::vector<float>> least; // minimum over the repetitions
   const Workload &w = workload(scenario, depth);
   const size_t n = w.ops.size();
   std::vector<float> ns(n);
@@ -376,7 +375,7 @@ void run_latency(benchmark::State &state, const pprf_impl *impl, const std::stri
       before = now;
     }
     state.PauseTiming();
-    key = new_key(impl, depth); // once more, with the thread's CPU clock
+    key = new_key(impl, depth); // again, measured with the thread's CPU clock
     good &= key && (!prefault || pprf_prefault(key.get()) == PPRF_OK);
     double cpu_before = cpu_seconds();
     for (size_t i = 0; key && i < n; i++) {
@@ -388,7 +387,7 @@ void run_latency(benchmark::State &state, const pprf_impl *impl, const std::stri
     if (!good || !key)
       return fail(state, "a puncture failed");
     key.reset();
-    pprf_seed seed = {0, 0}; // disturbances of a loop that touches no memory
+    pprf_seed seed = {0, 0}; // disturbances of a loop that accesses no memory
     before = seconds(CLOCK_MONOTONIC);
     for (size_t i = 0; i < n; i++) {
       seed = prg_expand(bare, seed, 0, 1).left;
@@ -454,12 +453,12 @@ void run_export(benchmark::State &state, const pprf_impl *impl, const std::strin
   state.SetBytesProcessed(static_cast<int64_t>(state.iterations()) * static_cast<int64_t>(len));
 }
 
-// One version of the PRG compared with libcrypto's one-shot call, in turns.
+// One version of the PRG and libcrypto's one-shot call, alternating.
 void run_prg(benchmark::State &state, const char *version)
 {
   const std::string before = pprf_prg_name();
   if (pprf_prg_select(version) != PPRF_OK)
-    return state.SkipWithError("this processor cannot run it");
+    return state.SkipWithError("this processor does not support it");
   const int n = 20000, turns = 10;
   double own = 0, oneshot = 0;
   while (state.KeepRunningBatch(n))
@@ -511,7 +510,7 @@ void run_batch(benchmark::State &state, unsigned depth, size_t batch)
   state.counters["vs_single"] = single_time / time;
 }
 
-// All leaves below a node, one PRG call after the other, as a simple program would.
+// All leaves below a node, one PRG call after another, as a simple program would compute them.
 void expand_single(pprf_seed seed, unsigned height, uint64_t &sum)
 {
   if (height == 0) {
@@ -618,7 +617,8 @@ void register_core(bool quick)
             [=](benchmark::State &state) { run_export(state, impl, "worst", depth, import); });
     for (bool prefault : {false, true})
       add("Latency", "opt", prefault ? "prefault" : "random", depth, [=](benchmark::State &state) {
-        // a prefaulted key has pair slots; one that begins packed needs a limit on locks for both
+        // a prefaulted key has pair slots; one that starts packed needs a locking limit that fits
+        // both stores
         run_latency(state, prefault ? &impl_slots : &impl_opt, "random", depth, prefault);
       });
   }
@@ -634,7 +634,7 @@ void register_growth()
   slots_limit_seconds = 40;
 }
 
-// Why a run has no figures, or NULL: Google Benchmark 1.8 renamed the two fields.
+// Why a run has no figures, or NULL. (Google Benchmark 1.8 renamed the two fields.)
 template <class Run> auto not_measured(const Run &run) -> decltype(run.error_message.c_str())
 {
   return run.error_occurred ? run.error_message.c_str() : nullptr;
@@ -644,7 +644,7 @@ template <class Run> auto not_measured(const Run &run) -> decltype(run.skip_mess
   return run.skipped ? run.skip_message.c_str() : nullptr;
 }
 
-// One line a benchmark: progress to read.  (The JSON file has every repetition.)
+// Prints a line per benchmark, as progress. (The JSON file has every repetition.)
 class Lines : public benchmark::BenchmarkReporter {
   static double counter(const Run &run, const char *name)
   {
@@ -666,7 +666,7 @@ public:
       const std::string name = run.run_name.str();
       if (const char *why = not_measured(run)) {
         printf("%-34s %s\n", name.c_str(), why);
-        break; // the other repetitions say the same
+        break; // the other repetitions have the same error
       }
       if (run.aggregate_name != "median")
         continue;
@@ -702,8 +702,8 @@ int main(int argc, char **argv)
     set = args[1] + 6;
     args.erase(args.begin() + 1);
   }
-  pprf_prg_name(); // settles the PRG's version, and with it what a wipe costs
-  // One batch a repetition: a batch is a whole scenario.
+  pprf_prg_name(); // chooses the PRG's version, which determines the cost of a wipe
+  // One batch per repetition: a batch is a whole scenario.
   std::string once = "--benchmark_min_time=0";
   std::string reps = "--benchmark_repetitions=" + std::to_string(set == "core" ? 5 : 3);
   std::string show = "--benchmark_display_aggregates_only=true";

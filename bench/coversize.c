@@ -4,8 +4,8 @@
  *
  * Usage: coversize [--runs N] [--seed N] DEPTH...      JSON on stdout, progress on stderr.
  *
- * A run punctures leaves drawn from N(2^d/2, sigma), drawn again when outside the tree or punctured
- * already, until 4 sigma leaves are punctured (every leaf if sigma = 2^d/4). */
+ * A run punctures leaves drawn from N(2^d/2, sigma), redrawn if outside the tree or already
+ * punctured, until 4 sigma leaves are punctured (every leaf if sigma = 2^d/4). */
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
@@ -23,10 +23,10 @@ static const unsigned divisors[] = {4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 25
 /* --- one run --- */
 
 struct run {
-  double peak, mean, at_peak; /* nodes, nodes, leaves punctured when the peak was first reached */
+  double peak, mean, at_peak; /* nodes; nodes; leaves punctured when the peak was first reached */
 };
 
-/* hit: one bit a node, numbered like a heap (root 1, children 2n and 2n + 1, leaf 2^d + x): the
+/* hit: one bit per node, numbered like a heap (root 1, children 2n and 2n + 1, leaf 2^d + x): the
  * subtree holds a punctured leaf.  |cover| = free leaves - free inner nodes, so a puncture changes
  * it by (inner nodes newly hit) - 1. */
 static struct run simulate(uint64_t *hit, unsigned depth, double sigma, uint64_t *state)
@@ -124,14 +124,13 @@ struct prediction {
 };
 
 /* Peak: where the expected size stops rising (bisection over log t).  The maximum of a run lies
- * above the maximum of the expectation: near it the size is a walk with the variance B a puncture
- * on a parabola of curvature A.  For a Brownian motion the excess is 0.99619 (B^2 / A)^(1/3) in the
- * mean; a walk on whole numbers misses half a node of it in the direction in which its steps are
- * skip-free, and half a node and the overshoot in the other: their mean is taken off.
+ * above the maximum of the expectation: near it the size is a walk with variance B per puncture
+ * around a parabola of curvature A. For a Brownian motion the mean excess is 0.99619 (B^2 /
+ * A)^(1/3). A walk on whole numbers misses half a node of that in the direction in which its steps
+ * are skip-free, and half a node and the overshoot in the other: the mean of both is subtracted.
  * At a fixed number m of punctures the size is larger than at the Poisson time where m is expected,
- * by -1/2 (variance of m) (second derivative of the size).
- * Mean: the first puncture leaves d nodes; then the integral of the size over the number of
- * punctured leaves, by trapezoids. */
+ * by -1/2 (variance of m) (second derivative of the size).  Mean: the first puncture leaves d
+ * nodes; then the integral of the size over the number of punctured leaves, by trapezoids. */
 static struct prediction predict(double *mass, unsigned depth, double sigma)
 {
   const double end = RUN_SIGMAS * sigma;
@@ -165,7 +164,7 @@ static struct prediction predict(double *mass, unsigned depth, double sigma)
   return p;
 }
 
-/* Expected nodes per leaf where every leaf is free with probability r, independently:
+/* Expected nodes per leaf if every leaf is free with probability r, independently:
  * r - sum over heights h >= 1 of 2^-h r^(2^h). */
 static double density(double r)
 {
@@ -210,7 +209,7 @@ static struct limits limit_constants(void)
   struct limits l = {0, 0, 0, 0};
   for (double s = 1e-3; last.punctured < RUN_SIGMAS; s *= 1.01) {
     struct expected e = limit(s);
-    if (last.drift > 0 && e.drift <= 0) { /* the top lies between the two: size is flat there */
+    if (last.drift > 0 && e.drift <= 0) { /* the maximum is in between: size is flat there */
       double part = last.drift / (last.drift - e.drift);
       double curvature = (last.drift - e.drift) / (e.punctured - last.punctured);
       l.at_peak = last.punctured + part * (e.punctured - last.punctured);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file figures.h
- * What the programs that compare stores and suites share: a clock, figures of several rounds, two ways to
- * write them, a table to be read and JSON with every round for the report, and that they never stop
- * without saying in which case and why, but for SIGKILL, which the shell reports. */
+ * Shared by the programs that compare stores and suites: a clock; figures of several rounds; two
+ * outputs, a table to read and JSON with every round for the report. If a program stops early it
+ * says in which case and why, except after SIGKILL, which the shell reports. */
 #ifndef PPRF_BENCH_FIGURES_H
 #define PPRF_BENCH_FIGURES_H
 
@@ -29,8 +29,8 @@ static inline void check(int ok, const char *what)
   }
 }
 
-/* "stores: random, depth 48: ended by signal 13", by functions that a handler may call; if nobody can be
- * told, so be it. */
+/* Print "stores: random, depth 48: ended by signal 13", using only functions that a handler may
+ * call; errors are ignored. */
 static inline void ended_by(int number)
 {
   const char digits[] = {(char)('0' + number / 10), (char)('0' + number % 10), '\n', '\0'};
@@ -41,13 +41,13 @@ static inline void ended_by(int number)
   (void)raise(number); /* its action is the default again */
 }
 
-/** Have a signal that ends the program say so; SIGPIPE is an error of standard output. */
+/** Make a signal that ends the program print so; SIGPIPE becomes an error of standard output. */
 static inline void say_what_ends(void)
 {
   static const int fatal[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGILL,  SIGTRAP, SIGABRT,
                               SIGBUS,  SIGFPE,  SIGUSR1, SIGSEGV, SIGUSR2, SIGALRM,
                               SIGTERM, SIGXCPU, SIGXFSZ, SIGSYS};
-  static char stack[1 << 14]; /* the program's own may be used up */
+  static char stack[1 << 14]; /* the program's own stack may be used up */
   stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
   struct sigaction action = {.sa_handler = ended_by, .sa_flags = SA_RESETHAND | SA_ONSTACK};
   (void)sigaltstack(&other, NULL);
@@ -56,13 +56,13 @@ static inline void say_what_ends(void)
   (void)signal(SIGPIPE, SIG_IGN);
 }
 
-/** See that what was printed has arrived. */
+/** Check that all output was written. */
 static inline void check_output(void)
 {
   check(fflush(stdout) == 0 && !ferror(stdout), "standard output cannot be written");
 }
 
-/** CPU time of this thread in ns: what other processes take does not count. */
+/** CPU time of this thread in ns, so that time used by other processes does not count. */
 static inline double now(void)
 {
   struct timespec t;
@@ -70,7 +70,7 @@ static inline double now(void)
   return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/** A figure, once a round. */
+/** A figure, with a value for each round. */
 struct figure {
   double value[ROUNDS_MAX];
   unsigned n;
@@ -103,7 +103,7 @@ static inline const char *text(const struct figure *f, int digits)
   return out;
 }
 
-/** A member of the JSON object that is being written: the values in the order of the rounds. */
+/** Write a member of the current JSON object: the values in the order of the rounds. */
 static inline void write_figure(FILE *json, const char *name, const struct figure *f)
 {
   if (json == NULL || f->n == 0)
@@ -114,7 +114,7 @@ static inline void write_figure(FILE *json, const char *name, const struct figur
   fprintf(json, "]");
 }
 
-/** Numbers that look random, from a state that the caller sets. */
+/** Pseudorandom numbers from a state that the caller sets. */
 static inline uint64_t next_random(uint64_t *state)
 {
   *state ^= *state << 13;

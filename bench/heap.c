@@ -8,7 +8,7 @@
 
 int main(int argc, char **argv)
 {
-  static char out[BUFSIZ]; /* else standard output's buffer would be on the heap */
+  static char out[BUFSIZ]; /* otherwise standard output's buffer would be on the heap */
   static const uint8_t seed[PPRF_SEED_BYTES] = {1};
   const unsigned depth = argc == 2 ? (unsigned)atoi(argv[1]) : 0;
   pprf_key *key;

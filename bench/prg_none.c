@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The interface of prg/prg.h without hashing: linked in place of the PRG to measure what an
- * implementation costs beside it (the paper's "without hashing").  No security whatsoever.
- * With KEEP_THE_REST all but the expansion is the shipped PRG's: wiping belongs to an
- * implementation's own cost. */
+/* The interface of prg/prg.h without hashing, linked in place of the PRG to measure the cost of
+ * everything else (the paper's "without hashing"). No security whatsoever. With KEEP_THE_REST
+ * everything except the expansion is the shipped PRG's, since wiping is part of an implementation's
+ * own cost. */
 #include <string.h>
 
 #include "pprf.h"
@@ -22,7 +22,7 @@ struct pprf_children prg_expand(struct pprf_family family, struct pprf_seed seed
 }
 
 #ifndef KEEP_THE_REST
-/* Keys of 32-byte seeds are not measured here. */
+/* Keys with 32-byte seeds are not measured here. */
 struct pprf_wide_children prg_expand_wide(struct pprf_family family, struct pprf_wide_seed seed,
                                           uint64_t start, unsigned height)
 {

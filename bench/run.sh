@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the measurements: run.sh full|quick DIRECTORY, where DIRECTORY holds the programs and gets
-# the results.  A measurement whose tool is not installed is left out, and the report says so.
-# PEERS=1: a quick run, too, downloads and compiles OpenMLS, which takes longer than all the rest of it.
+# Runs the measurements: run.sh full|quick DIRECTORY, where DIRECTORY has the programs and receives
+# the results. If the tool of a measurement is not installed it is left out, and the report says so.
+# PEERS=1: a quick run also downloads and compiles OpenMLS, which takes longer than all the rest.
 set -eu -o pipefail
 mode=$1
 dir=$2
@@ -20,7 +20,8 @@ step() {
   n=$((n + 1)) what=$*
   echo "bench: [$n/$steps] $what (after ${SECONDS} s)"
 }
-# Whatever ends a run says so: set -e alone is silent, and so is a shell whose program was killed.
+# A run that stops early says so: set -e alone is silent, and so is the shell of a killed program.
+# STATUS
 why() { # STATUS
   local by=
   [ "$1" -le 128 ] || by=", signal $(kill -l "$1" 2> /dev/null || echo $(($1 - 128)))"
@@ -32,10 +33,11 @@ for signal in HUP INT TERM; do
   trap "exit $((128 + $(kill -l $signal)))" $signal
 done
 rm -f "$dir"/*.json "$dir"/*.csv "$dir"/massif-*.out
-# What all processors have done, in ticks; what this script and its programs have, with a bare number of its fields.
+# Busy ticks of all processors; own: those of this script and its programs, from the fields of
+# /proc/PID/stat.
 ticks() { awk 'NR == 1 {print $2 + $3 + $4 + $7 + $8 + $9}' /proc/stat; }
 own() { sed 's/.*) //' /proc/$$/stat | awk '{print $12 + $13 + $14 + $15}'; }
-record() { # MORE: how much of the machine other work took, once it is known
+record() { # MORE: how much of the machine other work used, once that is known
   printf '{"mode": "%s", "started": "%s", "load": "%s", "cores": %s%s}\n' "$mode" "$started" "$load" "$(nproc)" "$1" \
     > "$dir/run.json"
 }
@@ -70,7 +72,7 @@ else
 fi
 "$dir/stores" $rounds "$dir/stores.json.part" "$dir/openmls/libopenmls_pprf.so" > "$dir/stores.md"
 mv "$dir/stores.json.part" "$dir/stores.json"
-step "the suites in the versions that this processor has"
+step "the suites in the versions that this processor supports"
 "$dir/suites" $((2 * rounds + 1)) "$dir/suites.json.part" > "$dir/suites.md"
 mv "$dir/suites.json.part" "$dir/suites.json"
 step "the paper's list under valgrind's massif"

@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run, looked at closely; CSV on stdout, progress on stderr.
-//
-// series run IMPL SCENARIO DEPTH      a line for every puncture: nodes and bytes after it, wall
-//     time of evaluating the leaf and of puncturing it (the least of 5 runs: what recurs, not what
-//     interrupts)
-// series sparse IMPL DEPTH FRACTION   leaves at random until that fraction of them is punctured,
-//     the process has grown by 12 GB or half of the free memory, or 60 s of CPU time are over; a
-//     line at 1, 2 and 5 times every power of ten
+// One run in detail; CSV on stdout, progress on stderr.
 #include <time.h>
 #include <unistd.h>
 

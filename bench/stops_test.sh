@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A measurement that stops says in which case and why.  TAP on standard output.
-# Usage: stops_test.sh [DIRECTORY], build/bench without it: where the program stores is
+# A measurement that stops early says in which case and why. TAP on standard output.
+# Usage: stops_test.sh [DIRECTORY]   the directory of the program stores, by default build/bench
 set -u
 cd "$(dirname "$0")/.." || exit 1
 stores=${1:-build/bench}/stores
@@ -54,8 +54,7 @@ for how in 'exit 7' 'kill -KILL $$'; do
     "^bench: \[1/8\] time and memory, .*: stopped after [0-9]+ s with status $status$by\$"
 done
 
-# A whole run of programs that measure nothing: a quick one asks for no Rust.
-# shellcheck disable=SC2016  # the program's own arguments
+# A whole run of programs that measure nothing; a quick run needs no Rust.
 printf '#!/bin/sh\nfor a; do case $a in *.part) echo > "$a" ;; esac; done\n' > "$dir/programs/bench"
 printf '#!/bin/sh\necho "rustc 1.0.0"\necho asked > %s/rust\n' "$dir" > "$dir/programs/rustc"
 for program in bench-nohash series stores suites heap coversize valgrind; do

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What opt takes unasked and its two stores beside each other, beside a B-tree and a hash map of nodes, and
- * beside OpenMLS's tree where it was built: bytes a node and times, in one run, round by round in turn.
- * Usage: stores [ROUNDS [FILE [LIBRARY]]]
- *   ROUNDS    5 without it; with less than 3 the cases of more than 200 000 punctures are left out; these take one
+/* Compares opt's default and its two stores with each other, with a B-tree and a hash map of nodes,
+ * and with OpenMLS's tree if that was built: bytes per node and times, in one run, in turns within
+ * each round. Usage: stores [ROUNDS [FILE [LIBRARY]]]
+ *   ROUNDS    default 5; cases of more than 200 000 punctures run once, or never if ROUNDS < 3
  *   FILE      each round's values as JSON
- *   LIBRARY   libopenmls_pprf.so, as bench/openmls/build.sh leaves it
+ *   LIBRARY   libopenmls_pprf.so, made by bench/openmls/build.sh
  * A table is written to standard output.
  *
- * A time's ratio is that to its PRG calls, each as long as one in a chain of them, measured in the same
- * round; OpenMLS's are HKDF's of 32-byte seeds, and longer.  Times are CPU time of the thread. */
+ * A time's ratio is to the time of its PRG calls, as measured in a chain of calls in the same
+ * round; OpenMLS's calls are longer: HKDF on 32-byte seeds. Times are CPU times of the thread. */
 #include <dlfcn.h>
 #include <malloc.h>
 #include <unistd.h>
@@ -26,12 +26,12 @@ enum { OPT, SLOTS, PACKED, BTREE, HASH, OPENMLS, STORES };
 
 static const uint8_t root[PPRF_SEED_BYTES] = {1, 2, 3, 4, 5, 6, 7, 8};
 
-/* The functions of a store that are used here, and the depths it takes. */
+/* The functions of a store that are used here, and its depths. */
 static struct store {
   const char *name;
   struct pprf_impl impl;
   unsigned depth_min, depth_max;
-  uint64_t sparse_max; /* punctures of a tree of depth 32 or more that it has memory for */
+  uint64_t sparse_max; /* at depth 32 and more, it has memory for this many punctures */
 } stores[STORES];
 static unsigned (*openmls_calls)(uint64_t n);
 
@@ -41,14 +41,14 @@ static int rows;
 
 /* ---- what is written ---- */
 
-/* A case: what is done, and what is drawn over. */
+/* A case: what is done, and the value on the x axis. */
 struct what {
   const char *name, *label;
   unsigned depth;
   uint64_t punctures;
 };
 
-/* A store's figures in a case; what was not measured is zero or without values. */
+/* A store's figures in a case; figures not measured are zero or have no values. */
 struct row {
   uint64_t nodes;
   double key_bytes, bytes_per_node;
@@ -82,8 +82,8 @@ static void put_row(const struct what *w, const struct store *s, const struct ro
 
 /* ---- the stores ---- */
 
-/* OpenMLS's values are those of a key of mls-sha256 with its root (ROOT in bench/openmls/lib.rs), at
- * every leaf: both are the tree of RFC 9420, section 9, made by different hands. */
+/* At every leaf OpenMLS's value equals that of a key of mls-sha256 with the same root (ROOT in
+ * bench/openmls/lib.rs): both implement the tree of RFC 9420, section 9, independently. */
 static void compare_with_openmls(int (*eval_punct)(pprf_key *, uint64_t, uint8_t *))
 {
   enum { DEPTH = 16 };
@@ -147,7 +147,7 @@ static void now_runs(const char *what, unsigned depth, uint64_t n, const struct 
            (unsigned long long)n, s->name);
 }
 
-/* Evaluate and puncture a leaf; 1 if it was not yet punctured. */
+/* Evaluate and puncture a leaf; 1 unless it was already punctured. */
 static int took(const struct store *s, pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
 {
   int err = s->impl.eval_punct(key, leaf, out);
@@ -163,8 +163,8 @@ static pprf_key *new_key(const struct store *s, unsigned depth)
   return key;
 }
 
-/* ns of a PRG call in a chain of dependent ones: the least of five, so that disturbances do not
- * flatter a ratio. */
+/* ns of a PRG call in a chain of dependent calls: the least of five, so that disturbances do not
+ * make a ratio look better. */
 static double call_ns(const struct store *s)
 {
   enum { CALLS = 2000 };
@@ -188,7 +188,7 @@ static double call_ns(const struct store *s)
 
 enum order { RANDOM, WORST, TICKETS, ASCENDING };
 
-/* Leaves of a sequence, of which some may repeat. */
+/* The leaves of a sequence; some may repeat. */
 static uint64_t *sequence(enum order order, unsigned depth, uint64_t n)
 {
   uint64_t *leaf = malloc(n * sizeof *leaf), mask = (UINT64_C(1) << depth) - 1;
@@ -202,7 +202,7 @@ static uint64_t *sequence(enum order order, unsigned depth, uint64_t n)
   return leaf;
 }
 
-/* Each leaf of the sequence is evaluated and punctured in one call, OpenMLS's only operation; a short
+/* Evaluate and puncture each leaf of the sequence in one call, OpenMLS's only operation; a short
  * sequence several times, each on a new key. */
 static void run_sequence(const struct store *s, const struct what *w, const uint64_t *leaf,
                          uint64_t n, uint64_t *nodes, struct row *r, uint64_t *done)
@@ -225,14 +225,15 @@ static void run_sequence(const struct store *s, const struct what *w, const uint
     s->impl.free(key);
   }
   t /= keys;
-  r->nodes = *nodes; /* of OpenMLS: what the others have, as its own does not say */
+  r->nodes = *nodes; /* for OpenMLS the others' number, since it does not report its own */
   r->bytes_per_node = r->key_bytes / (double)*nodes;
   add_value(&r->ns, t / (double)*done);
-  /* each puncture takes as many calls as nodes come in, less one */
+  /* a puncture takes one call more than it adds nodes */
   add_value(&r->ratio, t / call / ((double)*nodes + (double)*done - 1));
 }
 
-/* Below: the packed store alone, with a descent as core.c has it, for depths that the API does not take. */
+/* Below: the packed store alone, with a descent like core.c's, for depths that the API does not
+ * accept. */
 static const struct store packed_alone = {.name = "packed, without the API"};
 
 static void run_alone(const struct what *w, const uint64_t *leaf, uint64_t n, struct row *r,
@@ -277,7 +278,7 @@ static void punctures(const char *name, const char *words, enum order order, uns
   struct row row[STORES + 1];
   uint64_t *leaf = sequence(order, depth, n), nodes = 0, done = 0;
   const unsigned times =
-    n > 100000 && rounds > 3 ? 3 : rounds; /* a long run disturbs itself less */
+    n > 100000 && rounds > 3 ? 3 : rounds; /* a long run averages out disturbances */
   const int alone = depth > stores[PACKED].depth_max;
   if (n > 200000 && rounds < 3) {
     free(leaf);
@@ -367,7 +368,7 @@ static void first_use(unsigned depth)
     }
 }
 
-/* A key of depth 16 of which all leaves but one are punctured. */
+/* A key of depth 16 with all leaves but one punctured. */
 static void one_left(void)
 {
   const struct what w = {"one left", "one node left, depth 16", 16, 65535};
@@ -382,7 +383,7 @@ static void one_left(void)
     size_t before = k == OPENMLS ? s->impl.memory_bytes(NULL) : 0;
     pprf_key *key = new_key(s, 16);
     int err = PPRF_OK;
-    for (uint64_t leaf = 0; leaf < 65536; leaf++) /* in an order that makes many nodes on the way */
+    for (uint64_t leaf = 0; leaf < 65536; leaf++) /* this order creates many nodes on the way */
       if ((leaf * 40503 & 65535) != 12345)
         err |= s->impl.eval_punct(key, leaf * 40503 & 65535, out);
     check(err == PPRF_OK, "puncture");
@@ -402,8 +403,8 @@ static size_t process_bytes(void)
   return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Growth of the whole process.  The heap is trimmed before, and freed blocks of other stores that
- * stay in it are a gain for whoever comes later: the packed store comes first. */
+/* Growth of the whole process. The heap is trimmed first; freed blocks of other stores that
+ * remain in it would favour whoever comes later, so the packed store comes first. */
 static void many_keys(unsigned k, unsigned keys, unsigned depth)
 {
   enum { EACH = 50 };
@@ -438,8 +439,8 @@ static void many_keys(unsigned k, unsigned keys, unsigned depth)
   free(key);
 }
 
-/* ns of what a puncture and a set-up wipe when they end: the registers and their stack.  With the arena,
- * ns of a block that is taken, locked in memory as all are, wiped and given back. */
+/* ns that wiping takes at the end of a puncture or set-up: the registers and their stack. With
+ * arena: ns to take a block, lock it in memory as all are, wipe it and release it. */
 static double wipe_ns(int arena)
 {
   enum { CALLS = 5000, BLOCK = 64 };

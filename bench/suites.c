@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The suites beside each other, in every version that the processor has, in one run and round by round
- * in turn.
- * Usage: suites [ROUNDS [FILE]]     5 without it; a table on standard output, each round's values as
- *                                   JSON in FILE
+/* Compares the suites, in every version that the processor supports, in one run, in turns within
+ * each round.
+ * Usage: suites [ROUNDS [FILE]]     default 5; prints a table; FILE: each round's values as JSON
  *
  * Figures, all CPU time of the thread:
- *   one     ns of a PRG call that waits for the one before
- *   four    ns an expansion, four independent ones at once (opt_expand_many)
- *   eight   the same of eight
+ *   one     ns of a PRG call that waits for the previous one
+ *   four    ns per expansion, four independent ones at once (opt_expand_many)
+ *   eight   the same for eight
  *   punct   ns of a puncture, every second leaf of 2^16, pair slots
  *   fresh   ns of an evaluation on a key of depth 20 in which nothing is punctured
- *   expand  ns an expansion of pprf_expand over 2^16 leaves
- *   batch   ns an expansion of pprf_eval_batch, 512 leaves spread over a tree of depth 20
+ *   expand  ns per expansion in pprf_expand over 2^16 leaves
+ *   batch   ns per expansion in pprf_eval_batch, 512 leaves spread over a tree of depth 20
  */
 #include <sys/wait.h>
 
@@ -29,8 +28,8 @@ static const char *const figure_name[FIGURES] = {"one",   "four",   "eight", "pu
 static const uint8_t root[PPRF_VALUE_BYTES_MAX] = {1, 2, 3, 4, 5, 6, 7, 8};
 static const uint8_t salt[PPRF_SALT_BYTES] = {9, 10, 11, 12, 13, 14, 15, 16, 17};
 
-/* Each suite with each of its versions; a suite without salt and its salted sister are neighbours, so
- * that what disturbs one round disturbs both. */
+/* Each suite with each of its versions; a suite without salt is next to its salted sister, so
+ * that a disturbance of a round affects both. */
 static struct row {
   unsigned suite;
   const char *version;
@@ -200,7 +199,7 @@ static double batch_ns(unsigned suite)
   pprf_key *key = new_key(FRESH_DEPTH, suite);
   for (uint64_t i = 0; i < BATCH; i++)
     leaf[i] = i * UINT64_C(0x9e3779b97f4a7c15) >> (64 - FRESH_DEPTH);
-  int err = pprf_eval_batch(key, leaf, BATCH, out, NULL); /* warm */
+  int err = pprf_eval_batch(key, leaf, BATCH, out, NULL); /* warms up */
   uint64_t calls = prg_calls();
   double from = now();
   for (unsigned i = 0; i < 4; i++)
@@ -212,7 +211,7 @@ static double batch_ns(unsigned suite)
   return t / (double)calls;
 }
 
-/* The figures of a row; 0: this processor cannot run it. */
+/* The figures of a row; 0 if this processor cannot run it. */
 static int measure(const struct row *row, double value[FIGURES])
 {
   struct pprf_family family = family_of(row->suite);
@@ -232,8 +231,8 @@ static int measure(const struct row *row, double value[FIGURES])
   return 1;
 }
 
-/* Each row in a process of its own: an operation wipes as much stack as any version takes that the process
- * has used, libcrypto's ten times that of another. */
+/* Measure each row in its own process: an operation wipes as much stack as any version that the
+ * process has used, and libcrypto's version uses ten times as much as others. */
 static void measure_apart(struct row *row)
 {
   double value[FIGURES];
@@ -244,14 +243,14 @@ static void measure_apart(struct row *row)
   check(child >= 0, "no process");
   if (child == 0) {
     size_t bytes = measure(row, value) ? sizeof value : 0;
-    check(write(ends[1], value, bytes) == (ssize_t)bytes, "the figures cannot be handed over");
+    check(write(ends[1], value, bytes) == (ssize_t)bytes, "cannot send the figures");
     _exit(0);
   }
   close(ends[1]);
   ssize_t bytes = read(ends[0], value, sizeof value);
   close(ends[0]);
-  check(waitpid(child, &status, 0) == child && status == 0, "the measurement has failed");
-  check(bytes == 0 || bytes == sizeof value, "the figures are not whole");
+  check(waitpid(child, &status, 0) == child && status == 0, "the measurement failed");
+  check(bytes == 0 || bytes == sizeof value, "the figures are incomplete");
   for (unsigned i = 0; bytes != 0 && i < FIGURES; i++)
     add_value(&row->figure[i], value[i]);
 }
@@ -301,7 +300,7 @@ int main(int argc, char **argv)
     for (struct row *r = rows; r < rows + ROWS; r++)
       measure_apart(r);
   const char *sha3 = pprf_prg_name(), *aes = pprf_aes_name(),
-             *sha256 = pprf_sha256_name(); /* what this processor gets */
+             *sha256 = pprf_sha256_name(); /* the versions chosen for this processor */
   printf("ns, median (least-greatest) of %u rounds; the library takes %s, %s and %s here\n\n",
          rounds, sha3, aes, sha256);
   print_table();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is measured against each other must compute the same: every implementation and baseline
-// gives the same values, node for node, and the scenarios are what they claim to be.  TAP.
+// What is compared must compute the same: every implementation and baseline gives the same values,
+// node for node, and the scenarios are what they claim to be. TAP.
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -20,7 +20,7 @@ void ok(bool good, const std::string &name)
 
 const uint8_t root_seed[PPRF_SEED_BYTES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
-// All leaves' values after each of a few stages of a scenario, with node counts in between.
+// All leaves' values after each of several stages of a scenario, with node counts in between.
 bool record(const pprf_impl *impl, const Workload &w, std::vector<uint8_t> *values)
 {
   pprf_key *key;
@@ -52,7 +52,7 @@ bool record(const pprf_impl *impl, const Workload &w, std::vector<uint8_t> *valu
   return good;
 }
 
-// Beyond the depths of the others: the two with wide ids agree with each other.
+// At depths beyond the other baselines, the two with wide ids agree with each other.
 void deep()
 {
   const unsigned d = WIDE_DEPTH_MAX;

@@ -29,13 +29,13 @@ void NodeCounter::punct(uint64_t leaf)
     node /= 2;
     if (node == 0 || (hit_[node / 64] >> node % 64 & 1))
       break;
-    size_++; // an inner node that was free is not any more
+    size_++; // an inner node that was free is no longer free
   }
 }
 
 namespace {
 
-// Every machine measures the same sequences: the standard does not fix those of its distributions.
+// The same sequences on every machine: the C++ standard does not fix those of its distributions.
 class Random {
   uint64_t state_;
   double spare_ = NAN;
@@ -63,7 +63,7 @@ std::vector<Op> tls(uint32_t leaves, Random &random)
     if (redeemed && delay < lifetime)
       events.push_back({ticket + delay, {ticket, ticket}});
   }
-  for (uint32_t first = 0; first < leaves; first += step) // expires when its youngest ticket does
+  for (uint32_t first = 0; first < leaves; first += step) // expires with its youngest ticket
     events.push_back({double(first) + step + lifetime, {first, first + step - 1}});
   std::sort(events.begin(), events.end(),
             [](const Event &a, const Event &b) { return a.time < b.time; });

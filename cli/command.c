@@ -16,7 +16,7 @@ static int (*find_command(const char *word, char **name))(int, char **)
 {
   for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
     if (strcmp(commands[i].name + strlen("pprf "), word) == 0) {
-      *name = (char *)commands[i].name; /* argv[0], which nobody writes to */
+      *name = (char *)commands[i].name; /* argv[0], which is never written to */
       return commands[i].run;
     }
   return NULL;

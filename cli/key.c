@@ -180,7 +180,7 @@ static struct node node_at(const uint8_t *bytes, unsigned depth, size_t i)
   return (struct node){(id & (id - 1)) / 2, id & (0 - id)};
 }
 
-/* Whether a leaf is in a node; the nodes are in leaf order. */
+/* Whether some node covers the leaf; the nodes are in leaf order. */
 static bool is_live(const uint8_t *bytes, unsigned depth, size_t nodes, uint64_t leaf)
 {
   size_t lo = 0, hi = nodes; /* those before lo start at or before the leaf */

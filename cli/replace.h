@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file replace.h
- * Key files are created, or replaced as a whole, with the old content overwritten.  As in keyfile.h, a function
- * reports its failure on standard error and returns an exit status. */
+ * Creates key files, or replaces them as a whole and overwrites the old content. As in keyfile.h,
+ * each function reports its failure on standard error and returns an exit status. */
 #ifndef PPRF_REPLACE_H
 #define PPRF_REPLACE_H
 

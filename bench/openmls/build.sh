@@ -24,12 +24,12 @@ where=
 if ! timeout 120 cargo fetch --locked > log 2>&1; then
   where=--offline
   cargo fetch --locked --offline > log 2>&1 ||
-    left_out "the crates that its Cargo.lock names are neither in cargo's cache nor to be had"
+    left_out "the crates in its Cargo.lock are neither in cargo's cache nor available"
 fi
-# The copy of the crate, with the module that opens it.
+# A copy of the crate, with the module that makes its tree callable.
 source=$(cargo metadata --locked $where --format-version 1 2>> log |
   sed -n 's/.*"manifest_path":"\([^"]*openmls-0\.8\.1\)\/Cargo.toml".*/\1/p')
-[ -d "$source" ] || left_out "cargo does not say where the crate openmls 0.8.1 lies"
+[ -d "$source" ] || left_out "cargo does not report where the crate openmls 0.8.1 is"
 rm -rf openmls
 cp -R "$source" openmls && cp "$here/opened.rs" openmls/src/schedule/ &&
   printf '#[cfg(feature = "extensions-draft-08")]\npub mod opened;\n' >> openmls/src/schedule/mod.rs ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The functions of C that bench/stores.c looks for.
+//! The C functions that bench/stores.c looks up.
 use openmls::schedule::opened::{expansions, Tree};
 use openmls_rust_crypto::RustCrypto;
 use openmls_traits::types::Ciphersuite;
@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 const SUITE: Ciphersuite = Ciphersuite::MLS_128_DHKEMX25519_AES128GCM_SHA256_Ed25519;
 const ROOT: [u8; 32] = [7; 32];
 
-/// The system's allocator, and what its blocks take, with the size field before each.
+/// The system's allocator, counting what its blocks take, including the size field before each.
 struct Counting;
 static BYTES: AtomicUsize = AtomicUsize::new(0);
 
@@ -40,7 +40,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// One provider for all keys: what it takes is no key's.
+/// One provider for all keys, whose memory is not counted for any key.
 fn crypto() -> &'static RustCrypto {
     static CRYPTO: OnceLock<RustCrypto> = OnceLock::new();
     CRYPTO.get_or_init(RustCrypto::default)
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn openmls_eval_punct_wide(key: *mut Key, leaf: u64, out: 
     take(key, leaf, out, 32)
 }
 
-/// Bytes of all keys that there are.
+/// Bytes of all existing keys.
 #[no_mangle]
 pub extern "C" fn openmls_memory_bytes(_key: *const Key) -> usize {
     BYTES.load(Relaxed)
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn openmls_free(key: *mut Key) {
     drop(Box::from_raw(key));
 }
 
-/// So many PRG calls, each fed with the one before.
+/// That many PRG calls, each of which takes the previous one's output.
 #[no_mangle]
 pub extern "C" fn openmls_calls(n: u64) -> u8 {
     expansions(crypto(), SUITE, &ROOT, n)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A module that build.sh adds to a copy of OpenMLS's `schedule`: the tree of its application exporter,
-//! which the crate keeps to itself, made callable.  Nothing here computes anything.
+//! A module that build.sh adds to a copy of OpenMLS's `schedule`. It makes the tree of the
+//! application exporter, which is private to the crate, callable. It computes nothing itself.
 use super::pprf::{Pprf, PprfError, Prefix16};
 use crate::{
     binary_tree::array_representation::TreeSize, ciphersuite::Secret,
@@ -31,7 +31,7 @@ impl Tree {
     }
 }
 
-/// So many expansions of a seed in a chain: its PRG calls alone.
+/// A chain of that many expansions of a seed: only its PRG calls.
 pub fn expansions(crypto: &impl OpenMlsCrypto, suite: Ciphersuite, root: &[u8], n: u64) -> u8 {
     let mut seed = Secret::from_slice(root);
     for _ in 0..n {

@@ -7,8 +7,8 @@ Usage: compare.py A B [--threshold PERCENT]
   are compared.  Printed: every benchmark and figure whose median changed by more than the threshold
   (default 5) and whose repetitions do not overlap.  Exit status 3 if any of them became worse.
 
-Times are compared as multiples of the bare PRG calls of the same repetition where there are any, so
-that two machines, or two hours of a shared one, can be compared."""
+If a repetition has bare PRG calls, times are compared as multiples of these, so that runs of two
+machines, or of a shared machine at different hours, are comparable."""
 import argparse
 import json
 import os

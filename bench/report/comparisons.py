@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What bench/stores and bench/suites measured, and the targets for it: for the report and for the tables
-of docs/ (tables.py)."""
+"""Results of bench/stores and bench/suites, and their targets, for the report and for the tables in
+docs/ (tables.py)."""
 import statistics
 
 from results import count, objects
 
 
 def verdict_of(target, values):
-    """Whether the median keeps to "≤ x" or "≥ x"."""
+    """Whether the median meets "≤ x" or "≥ x"."""
     limit, mid = float(target[2:]), statistics.median(values)
     return "reached" if (mid <= limit if target[0] == "≤" else mid >= limit) else "missed"
 
@@ -19,18 +19,18 @@ def store_rows(stores, case, depth=None, punctures=None):
 
 
 def store_of(row):
-    """The store of a row; what is measured without the API is the packed store."""
+    """The store of a row; measurements without the API are of the packed store."""
     return row["store"].split(",")[0]
 
 
 def better(rows, field):
-    """The values of that of the library's stores which is the better one by its median."""
+    """The values of that library store whose median is better."""
     own = [r[field] for r in rows if store_of(r) in ("slots", "packed") and r.get(field)]
     return min(own, key=statistics.median, default=[])
 
 
 def store_targets(stores):
-    """The targets of bench/stores.c's cases.  Of bytes the greatest case decides."""
+    """The targets for bench/stores.c's cases. For bytes, the largest case decides."""
     def packed(rows, field):
         return next((r[field] for r in rows if store_of(r) == "packed" and r.get(field)), [])
 
@@ -66,7 +66,7 @@ def store_targets(stores):
 
 
 def suite_rows(suites):
-    """Rows by (suite, version), of what this processor can run."""
+    """{(suite, version): row} for what this processor supports."""
     return {(r.get("suite"), r.get("version")): r for r in objects(suites, "rows") if r.get("one")}
 
 
@@ -80,7 +80,7 @@ def ratios(over, under, field):
 def suite_targets(suites):
     rows, chosen = suite_rows(suites), (suites or {}).get("default") or ["", ""]
     bare, salted = (rows.get((s, chosen[0])) for s in ("sha3-256", "sha3-256-salted"))
-    aes = rows.get(("aes-128", chosen[min(1, len(chosen) - 1)]))  # then comes SHA-256's
+    aes = rows.get(("aes-128", chosen[min(1, len(chosen) - 1)]))  # then comes the one of SHA-256
     return [("worst-case puncture, sha3-256 / aes-128", "≥ 4", ratios(bare, aes, "punct"), 3),
             ("aes-128: fresh evaluation, d = 20 [ns]", "≤ 500", (aes or {}).get("fresh", []), 3),
             ("aes-128: an expansion in pprf_expand [ns]", "≤ 8", (aes or {}).get("expand", []), 3),
@@ -91,8 +91,8 @@ def suite_targets(suites):
 
 
 def openmls_suite(stores):
-    """What bench/stores.c measured of OpenMLS's tree, as a row of the suites: each leaf of the worst case is
-    evaluated and punctured in one call."""
+    """bench/stores.c's results for OpenMLS's tree, as a row of the suites: each leaf of the worst
+    case is evaluated and punctured in one call."""
     ns = next((r["ns"] for r in store_rows(stores, "worst", 16) if store_of(r) == "openmls" and r.get("ns")), None)
     return [{"suite": "mls-sha256", "version": "OpenMLS, evaluated too", "punct": ns}] if ns else []
 
@@ -103,7 +103,7 @@ SUITE_FIGURES = [("one", "one lane"), ("four", "each of 4"), ("eight", "each of 
 
 
 def store_cases(stores):
-    """The cases in their order: (label, {store: row})."""
+    """The cases in order: (label, {store: row})."""
     cases = {}
     for r in objects(stores, "rows"):
         if isinstance(r.get("store"), str):

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The README's figure: time and size of opt and of its peers, from one run of the benchmarks.
+"""The README's figure: time and size of opt and its peers, from one run of the benchmarks.
 
 Usage: peers.py measured BENCH.json   writes docs/pictures/peers.json from a run: machine, medians,
                                       least and greatest values
@@ -18,7 +18,7 @@ from results import IMPLS as ALL, Bench
 
 PICTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "pictures")
 MEASURED = os.path.join(PICTURES, "peers.json")
-IMPLS = [i for i in ALL if i not in ("slots", "packed")]  # the figure is of what one gets unasked
+IMPLS = [i for i in ALL if i not in ("slots", "packed")]  # the figure shows the default store
 CASES = [("Punct/%s/worst/d:16", "puncture, worst case"),
          ("Punct/%s/random/d:16", "puncture, random order"),
          ("Punct/%s/normal/d:16", "puncture, σ = leaves/16"),

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plots with matplotlib: one panel a file, small enough to be read on a telephone.
-
-The colours are those of Okabe and Ito, which colour-blind readers tell apart; each line has a
-marker of its own besides.  Text takes the colour of the page."""
+"""Plots with matplotlib: one panel per file, small enough to read on a phone. The colours are those
+of Okabe and Ito, which colour-blind readers can tell apart; each line also has its own marker.
+Text takes the page's colour."""
 import os
 import re
 
@@ -20,7 +19,7 @@ COLOUR = {"list": OKABE_ITO["black"], "list28": OKABE_ITO["purple"], "bst": OKAB
           "slots": OKABE_ITO["sky"], "packed": OKABE_ITO["yellow"], "paper": OKABE_ITO["grey"]}
 MARKER = {"list": "s", "list28": "D", "bst": "^", "array": "v", "ref": "o", "opt": "*",
           "slots": "h", "packed": "P", "paper": "X"}
-# the stores of bench/stores.c and the suites have panels of their own: colour and marker
+# bench/stores.c's stores and the suites have separate panels: colour and marker
 STORE_LOOK = {"opt": ("blue", "*"), "slots": ("sky", "h"), "packed": ("green", "P"), "btree": ("vermillion", "^"),
               "hash": ("orange", "s"), "openmls": ("purple", "X")}
 SUITE_LOOK = {"sha3-256": ("vermillion", "o"), "sha3-256-salted": ("orange", "D"), "aes-128": ("blue", "*"),
@@ -45,7 +44,8 @@ def style(name, line="-", **extra):
 
 
 def drawn(looks, rows, field):
-    """(name, its colour and marker, its rows) for each that the rows name; one without a look is an error."""
+    """(name, its colour and marker, its rows) for each name in the rows; a name without a look is
+    an error."""
     for name in dict.fromkeys(r[field] for r in rows):
         if name not in looks:
             raise ValueError("plots.py has no colour and marker for the %s %s" % (field, name))
@@ -55,7 +55,7 @@ def drawn(looks, rows, field):
 
 
 def panel(title, x, y, height=3.2, width=4.7):
-    """A plot with its axes named: what they show, and the unit."""
+    """A plot with labelled axes: what they show, and the unit."""
     fig, axes = plt.subplots(figsize=(width, height))
     axes.set_title(title)
     axes.set_xlabel(x)
@@ -71,7 +71,7 @@ def short(v):
 
 
 def log_axis(axis, text=lambda v: short(v).strip()):
-    """A log axis with plain numbers; narrow ranges get ticks at 2 and 5, too."""
+    """A log axis with plain numbers; narrow ranges also get ticks at 2 and 5."""
     axis.axes.set(**{axis.axis_name + "scale": "log"})
     low, high = axis.get_view_interval()
     axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 50 * low else
@@ -95,7 +95,7 @@ def legend_below(axes, columns=3):
 
 
 class Plots:
-    """Writes each panel as SVG and PNG, and gives the SVG for the page."""
+    """Writes each panel as SVG and PNG, and returns the SVG for the page."""
 
     def __init__(self, out):
         self.out = out
@@ -129,7 +129,7 @@ def inline_svg(path, prefix):
 # --- the panels ----------------------------------------------------------------------------------
 
 def floor_panels(plots, bench, cases, names):
-    """Time over the floor and bytes a node, one row a case."""
+    """Time over the floor, and bytes per node, with a row per case."""
     panels = []
     for field, title, label, floor, alt in (
             ("ratio", "Time", "time / time of its PRG calls alone", 1,
@@ -159,7 +159,7 @@ def floor_panels(plots, bench, cases, names):
 
 
 def store_panels(plots, rows, depth):
-    """Bytes and time over the share of leaves that are punctured at random, of each store."""
+    """Bytes and time of each store against the share of leaves punctured at random."""
     panels = []
     for field, label, least in (("bytes_per_node", "bytes for each stored seed", 16),
                                 ("ratio", "time / time of its PRG calls alone", 1)):
@@ -181,7 +181,7 @@ def store_panels(plots, rows, depth):
 
 
 def suite_panels(plots, rows, figures):
-    """A panel a figure, a row a version, points with the least and the greatest round."""
+    """A panel per figure with a row per version: points with the least and the greatest round."""
     panels = []
     for field, title in figures:
         fig, axes = panel(title, "CPU time", "version", .3 * len(rows) + 1.1, 3.7)
@@ -289,7 +289,7 @@ def paper_run_panels(plots, series):
                        ("normal-16", "List, σ = leaves/16 (figure 4.7)")):
         rows = series[key]
         fig, axes = panel(title, "punctures", "heap [kB]", 2.6)
-        step = 64 if key == "best" else 1  # a sawtooth: draw what each window of 64 spans
+        step = 64 if key == "best" else 1  # a sawtooth: draw the range of each window of 64
         groups = [rows[i:i + step] for i in range(0, len(rows), step)]
         for field, colour, label in (("bytes", INK, "in all"),
                                      ("effective_bytes", COLOUR["bst"], "asked for")):

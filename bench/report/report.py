@@ -6,8 +6,8 @@ Usage: report.py BUILD      reads BUILD/prove, BUILD/equivalence-tests, BUILD/te
                             writes BUILD/report/index.html, report.txt and each plot as SVG and PNG,
                             and prints the text.
 
-The words stand in *.j2.  This file computes what they say: what has not been run is "not
-run", what was run on other sources than these is "stale", and what failed is named."""
+The text is in *.j2; this file computes its figures. A check that has not been run is "not run", one
+that ran on other sources is "stale", and failures are named."""
 import math
 import os
 import posixpath
@@ -32,8 +32,8 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 
 
 def table(caption, header, rows, fold=20, of_run=True):
-    """A table for the templates; columns that hold nothing but numbers are set flush right.  of_run: its figures
-    are the run's, and are marked where that was noisy."""
+    """A table for the templates; columns of numbers are right-aligned. of_run: the figures come
+    from the run, and are marked if it was noisy."""
     right = [bool(rows) and all(NUMBER.match(str(r[i])) for r in rows)
              and any(r[i] != "–" for r in rows) for i in range(len(header))]
     return {"caption": caption, "header": header, "rows": rows, "right": right, "fold": len(rows) > fold,
@@ -46,7 +46,7 @@ NUMBER = re.compile(r"^[−+-]?[0-9][0-9.\u202f]*( ?([nµm]?s|[kMG]?B|%|MHz))?( 
 # --- what was checked ----------------------------------------------------------------------------
 
 def check(name, command, result, judge):
-    """One line of the list of checks.  judge(data) gives (good, figure, details)."""
+    """An entry in the list of checks. judge(data) returns (good, figure, details)."""
     line = {"name": name, "command": command, "when": result.when, "commit": result.commit}
     if result.data is None:
         return dict(line, status="not run", figure="–", details=[])
@@ -63,7 +63,7 @@ def judge_coq(coq):
 
 
 def judge_goals(what, least):
-    """A function with fewer goals than `least`, or with one that is not proved, is a failure."""
+    """A function with fewer goals than `least`, or with an unproved goal, is a failure."""
     def judge(wp):
         functions = objects(wp, "functions")
         goals, proved = (sum(count(f, k) for f in functions) for k in ("goals", "proved"))
@@ -144,7 +144,8 @@ def checks(build, now):
 
 
 def theorems(checked):
-    """Sections of docs/theorems.md, and of each theorem whether this build's gate has checked it."""
+    """Sections of docs/theorems.md, and for each theorem whether this build's gate has checked
+    it."""
     sections = []
     with open(os.path.join(ROOT, "docs", "theorems.md"), encoding="utf-8") as f:
         for line in f:
@@ -161,7 +162,8 @@ def theorems(checked):
 # --- what was measured ---------------------------------------------------------------------------
 
 def targets(bench, nohash, growth, stores=None, suites=None):
-    """The targets of opt, of punctures those of pair slots: (figure, target, values, digits), each from one run."""
+    """The targets of opt; for punctures those of pair slots: (figure, target, values, digits), each
+    from one run."""
     def quotient(results, over, under):
         a, b = results.values(over), results.values(under)
         return [x / statistics.median(b) for x in a] if a and b else []
@@ -311,9 +313,9 @@ ASKED = "%s, if asked for, does not lose"
 
 
 def explained(kind, own, best, wipe, arena):
-    """The cause of a loss of opt, from this run's figures: own is {store: value} of opt and of the
-    library's two stores, best that of the best other, wipe the ns that an operation wipes for,
-    arena those that a block of locked memory takes, in a set-up of the packed store."""
+    """The cause of a loss of opt, from this run's figures. own: {store: value} of opt and the
+    library's two stores; best: the best other store's value; wipe: ns that an operation spends
+    wiping; arena: ns that a block of locked memory takes in a set-up of the packed store."""
     store, mine = min(own.items(), key=lambda x: x[1])
     if store != "opt" and mine <= best / .97:
         return ASKED % store
@@ -327,7 +329,7 @@ def explained(kind, own, best, wipe, arena):
 
 
 def pairs(bench, growth, stores):
-    """What is compared: (case, kind, {store: values} of ours, {store: values} of the others)."""
+    """The comparisons: (case, kind, {store: values} of ours, {store: values} of the others)."""
     for results in (bench, growth):
         for name in sorted(results.runs):
             m = re.match(r"BM_(\w+)/opt/([\w:.]+)/d:(\d+)$", name)
@@ -347,8 +349,8 @@ def pairs(bench, growth, stores):
 
 
 def losses(bench, growth, stores=None):
-    """Every case where another store beats what one gets unasked, found by comparison, not by choice; and what
-    explains it."""
+    """Every case in which another store beats the default one, found by comparison, not by choice,
+    and what explains it."""
     found, compared, open_rows, every = {"slower": [], "larger": []}, set(), 0, 0
     wipe, arena = (count(stores or {}, k) for k in ("wipe_ns", "arena_ns"))
     for label, kind, own, others in pairs(bench, growth, stores):
@@ -378,7 +380,7 @@ def losses(bench, growth, stores=None):
 
 
 def random_key(d, q):
-    """Nodes, and bytes of pair slots, when a fraction q of 2^d leaves is punctured at random
+    """Nodes, and bytes of pair slots, if a fraction q of 2^d leaves is punctured at random
     (docs/key-size.md, "Bytes").  A page holds the slots of 2^9 leaves, the bits of 2^15 leaves, or
     those of 2^20 leaves one level up."""
     free = [(1 - q) ** 2.0 ** h for h in range(d + 1)]  # a node of height h is free
@@ -439,14 +441,14 @@ def grown(plots, where, bench, growth):
 
 # --- the thesis ----------------------------------------------------------------------------------
 
-PAPER_HEAP = {14: 145.6e3, 15: 295.3e3, 16: 594.4e3}  # bytes that the program asked for
+PAPER_HEAP = {14: 145.6e3, 15: 295.3e3, 16: 594.4e3}  # bytes that the program requested
 PAPER_TOTAL_16 = 1159.3e3
 PAPER_TIME = {10: (.068, .025), 11: (.089, .046), 12: (.13, .089), 13: (.22, .172),
               14: (.41, .351), 15: (.734, .687)}  # ms: with and without hashing
 
 
 def line(points):
-    """a and b of a + b n through the first and the last of the points (n, time)."""
+    """a and b of the line a + b n through the first and the last point (n, time)."""
     (n0, t0), (n1, t1) = points[0], points[-1]
     b = (t1 - t0) / (n1 - n0)
     return t0 - b * n0, b
@@ -580,8 +582,8 @@ def machine(bench, run):
 
 
 def noise(run):
-    """How much of the machine other work took meanwhile, if that was more than a tenth; of a run that did not end,
-    by the load at its start."""
+    """How much of the machine other work used during the run, if more than a tenth; for a run that
+    did not finish, judged by the load at its start."""
     if not run:
         return None
     load, cores = str(run.get("load", "")).split(" ")[0], count(run, "cores")
@@ -596,12 +598,12 @@ SAID = ("eval_puncture_all", "ev_adv_bound_first")  # the theorems to read first
 
 
 def cards(lines, bench, lost, aims, sections):
-    """The four things a reader should know after one minute."""
+    """The four things that a reader should know after a minute."""
     by_name = {c["name"]: c for c in lines}
     proofs = [by_name[n] for n in ("Theorems in Coq", "Contracts of the C code")]
     said = [markdown(r["meaning"]) for s in sections for r in s["rows"] if r["checked"] and r["name"] in SAID]
     contradictions = by_name["Contradictions in contracts"]
-    if contradictions["status"] == "failed":  # a goal proven from these says nothing
+    if contradictions["status"] == "failed":  # goals proven from contradictory contracts say nothing
         proofs.append(contradictions)
     worst = max(bench.depths("Punct", "opt", "worst"), default=None)
     out = [{"label": "Proven", "status": worst_of(proofs),
@@ -629,7 +631,7 @@ def cards(lines, bench, lost, aims, sections):
         weak["status"] = "measured"
         weak["figures"] = ["slower in %d, larger in %d of %d cases" % (
             lost["slower"]["count"], lost["larger"]["count"], lost["compared"]),
-            "whichever store one asks for in %d" % lost["every"]]
+            "with every store in %d" % lost["every"]]
         for kind in ("slower", "larger"):
             if lost[kind]["worst"]:
                 factor, row = lost[kind]["worst"]
@@ -711,7 +713,7 @@ def power(text):
 
 
 class Links(treeprocessors.Treeprocessor):
-    """Links of a document in docs/ lead to the same files from build/report/."""
+    """Make links of a document in docs/ lead to the same files from build/report/."""
 
     def run(self, root):
         for link in root.iter("a"):
@@ -719,18 +721,18 @@ class Links(treeprocessors.Treeprocessor):
 
 
 def whole(cell):
-    """Where a cell of a table does not break: in a word with hyphens, and between (least – greatest)."""
+    """Parts of a table cell that must not break: words with hyphens, and (least – greatest)."""
     from markupsafe import Markup
     return Markup(re.sub(r"^[\w-]+$|\([^() ]+ – [^() ]+\)", r'<span class="whole">\g<0></span>', str(cell)))
 
 
 def plain(text):
-    """For the report in text."""
+    """For the text report."""
     return text.striptags() if hasattr(text, "striptags") else text
 
 
 def markdown(text):
-    """A line of docs/, which is Markdown, as HTML."""
+    """A line of docs/ (Markdown) as HTML."""
     from markupsafe import Markup
     reader = python_markdown.Markdown()
     reader.treeprocessors.register(Links(reader), "links", 0)

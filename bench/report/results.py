@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the other targets of make left in build/, read for the report, and numbers as words."""
+"""Reads the results that other targets of make have left in build/, for the report, and formats
+numbers."""
 import csv
 import json
 import math
@@ -10,13 +11,13 @@ import sys
 import time
 
 IMPLS = ["list", "list28", "bst", "array", "ref", "opt", "slots", "packed"]
-OWN = ["opt", "slots", "packed"]  # what one gets unasked, and the library's two stores
+OWN = ["opt", "slots", "packed"]  # the default, and the library's two stores
 STORES = ["opt", "slots", "packed", "btree", "hash", "openmls"]  # of bench/stores.c
 SUITES = ["sha3-256", "sha3-256-salted", "aes-128", "mls-sha256"]  # of bench/suites.c
 
 
 def read_json(path):
-    """The object in the file; None if there is none, and a word on stderr if it is broken."""
+    """The object in the file; None if there is none, with a message on stderr if it is broken."""
     try:
         with open(path, encoding="utf-8") as f:
             data = json.load(f)
@@ -31,7 +32,7 @@ def read_json(path):
 
 
 def objects(data, key):
-    """The objects in the list data[key]; what is none of that is left out."""
+    """The objects in the list data[key]; other items are left out."""
     found = data.get(key) if data else None
     return [x for x in found if isinstance(x, dict)] if isinstance(found, list) else []
 
@@ -51,7 +52,7 @@ def read_csv(path):
 
 
 class Result:
-    """A file of results: its data, when it was written, and of which sources."""
+    """A file of results: its data, when it was written, and from which sources."""
 
     def __init__(self, path, now):
         self.data = read_json(path) if path.endswith(".json") else self.text(path)
@@ -96,7 +97,7 @@ class Bench:
 
 
 def massif_peak(path):
-    """(bytes asked for, bytes of the allocator besides) at the peak, or None."""
+    """(bytes requested, further bytes of the allocator) at the peak, or None."""
     try:
         with open(path, encoding="utf-8") as f:
             text = f.read()

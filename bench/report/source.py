@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which sources a result is of.
+"""Records which sources a result belongs to.
 
 Usage: source.py RESULT     before a run: removes RESULT, and writes RESULT.source beside it
 
-RESULT.source holds the commit and a digest of all files of the tree as they are, committed or not.
-The report compares it with the tree it is made in: an older result is shown as such."""
+RESULT.source holds the commit and a digest of all files in the tree, committed or not. The report
+compares it with its own tree, and marks results of other sources."""
 import hashlib
 import json
 import os
@@ -23,7 +23,8 @@ def git(*args):
 
 
 def files():
-    """The tree's files: what git knows or does not ignore; without git all but build/."""
+    """The tree's files: those that git tracks or does not ignore; without git, all except
+    build/."""
     listed = git("ls-files", "-z", "--cached", "--others", "--exclude-standard")
     if listed:
         return sorted(set(listed.decode().rstrip("\0").split("\0")))

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables of docs/sparse-store.md and docs/suites.md, from one run of `make stores` and `make suites`.
 
-Usage: tables.py measured BUILD   writes docs/measured/stores.json and suites.json from BUILD/bench, with
-                                  the machine, the date and the load, and then the tables
-       tables.py write            writes the tables from docs/measured
-       tables.py check            exit status 1 if a table is not what is measured"""
+Usage: tables.py measured BUILD   writes docs/measured/stores.json and suites.json from BUILD/bench,
+                                   with the machine, the date and the load; then the tables
+                                   tables.py write            writes the tables from docs/measured
+                                   tables.py check            exit status 1 if a table differs from
+                                   docs/measured"""
 import json
 import os
 import re
@@ -30,7 +31,7 @@ def rounded(x):
 
 
 def measured(build):
-    """Keep a run; what the machine did is that of this moment."""
+    """Keep a run; machine, date and load are those of this moment."""
     with open("/proc/cpuinfo", encoding="utf-8") as f:
         info = f.read()
     os.makedirs(os.path.join(DOCS, "measured"), exist_ok=True)
@@ -71,7 +72,7 @@ def said(data):
 
 
 def cell(row):
-    """time (ratio), bytes a node"""
+    """time (ratio), bytes per node"""
     if row is None:
         return "–"
     parts = [duration(statistics.median(row["ns"]))] if row.get("ns") else []
@@ -101,7 +102,7 @@ def suites_table(data, stores):
 
 
 def tables():
-    """(document, what stands in it, what should)"""
+    """(document, its text, the text with the measured tables)"""
     of = {}
     for name in FILES:
         with open(os.path.join(DOCS, "measured", name + ".json"), encoding="utf-8") as f:
@@ -129,7 +130,7 @@ def main():
         if sys.argv[1] == "check":
             bad |= text != made
             if text != made:
-                print("%s: a table is not what docs/measured says" % path)
+                print("%s: a table differs from docs/measured" % path)
         else:
             with open(path, "w", encoding="utf-8") as f:
                 f.write(made)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The report claims nothing that did not happen; the prediction of the key's size holds; two runs
-are compared as they should be.  Prints TAP."""
+are compared correctly. Prints TAP."""
 import json
 import os
 import pathlib
@@ -32,7 +32,8 @@ def run(*args):
 
 
 def report(**files):
-    """The page and the text made of a build directory with these files; of(file) is its source."""
+    """The page and the text made from a build directory with these files; of(file) is a file's
+    source."""
     with tempfile.TemporaryDirectory() as t:
         tmp = pathlib.Path(t)
         for name, data in files.items():
@@ -53,7 +54,7 @@ def report(**files):
 
 
 class Of:
-    """A result of these sources, or of changed ones."""
+    """A result from these sources, or from changed ones."""
 
     def __init__(self, data, changed=False):
         self.data, self.changed = data, changed
@@ -63,7 +64,7 @@ def badges(page, status):
     return page.count('class="status %s"' % status.replace(" ", "-"))
 
 
-CHECKS = 8  # lines of the list of checks
+CHECKS = 8  # entries in the list of checks
 COQ = {"theorems": 2, "names": ["eval_puncture_all", "no_ancestor"], "closed": True}
 WP = {"functions": [{"name": "f", "goals": 3, "proved": 3}], "open": {"a/b.c slow": "no time"},
       "provers": ["p"], "passed": True}
@@ -77,7 +78,7 @@ PASSED = {
                                     "cli": {"lines": 97.0}},
     "equivalence-tests__fuzz": {"seconds": 1,
                                 "targets": [{"name": "f", "executions": 9, "crashes": 0}]}}
-FAILED = {  # what is planted, and what the page has to name
+FAILED = {  # a planted failure, and the text that the page must contain
     "prove__coq": (dict(COQ, closed=False), "not closed under the global context"),
     "prove__wp": (dict(WP, functions=[{"name": "unlucky", "goals": 3, "proved": 2}]),
                   "unlucky: 2 of 3"),
@@ -97,7 +98,8 @@ FAILED = {  # what is planted, and what the page has to name
 
 
 def benchmark(times, sizes):
-    """A run with a puncture of 1000 PRG nanoseconds: times and bytes a node of each store."""
+    """A run in which a puncture's PRG calls take 1000 ns: times and bytes per node of each
+    store."""
     return {"context": {"cpu_model": "planted"}, "benchmarks": [
         {"run_name": "BM_Punct/%s/worst/d:16" % impl, "run_type": "iteration",
          "cpu_time": time * x, "ratio": time * x / 1000, "bytes_per_node": sizes[impl],
@@ -108,7 +110,7 @@ def benchmark(times, sizes):
 def test_report():
     missing = [m for m in ("matplotlib", "jinja2")
                if run("/usr/bin/python3", "-c", "import " + m).returncode != 0]
-    ok(not missing, "the report's libraries are there (tools/deps.sh bench)", missing)
+    ok(not missing, "the report's libraries are installed (tools/deps.sh bench)", missing)
     if missing:
         return
     r, page = report()
@@ -119,15 +121,15 @@ def test_report():
     r, page = report(**{k: Of(v) for k, v in PASSED.items()})
     ok(r.returncode == 0 and badges(page, "passed") == CHECKS + 1
        and not badges(page, "failed") + badges(page, "stale"),
-       "a complete run is passed, though a function is listed as open", r.stderr + r.stdout)
-    ok("not proven yet: a/b.c slow (no time)" in page, "what is open is named", r.stdout)
+       "a complete run passes although a function is listed as open", r.stderr + r.stdout)
+    ok("not proven yet: a/b.c slow (no time)" in page, "the open function is named", r.stdout)
     ok(page.count("not checked</span>") > 90
        and not re.search(r"no_ancestor</code></a> <span", page)
        and re.search(r"cover_minimal</code></a> <span", page),
        "a theorem counts as checked if the gate named it")
     r, page = report(prove__wp=Of(dict(WP, part="3 of all 17 goals: 1 of 5 functions")))
     ok("3 of 3 goals, a part of all" in page and "a part: 3 of all 17 goals: 1 of 5 functions" in page,
-       "of a part it says of how many", r.stdout)
+       "for a part, the report says how many there are", r.stdout)
     for of, name in ((Of, "of changed sources"), (lambda d, _: d, "of sources not recorded")):
         r, page = report(**{k: of(v, True) for k, v in PASSED.items()})
         ok(r.returncode == 0 and badges(page, "stale") == CHECKS + 1
@@ -139,40 +141,40 @@ def test_report():
         ok(r.returncode == 0 and badges(page, "failed") == 1 + card
            and badges(page, "passed") == CHECKS - card and words in page
            and (name == "prove__coq") == ("has no value" not in page.split('id="checks"')[0]),
-           "%s: what failed is red and named, the rest is not" % name, r.stderr + r.stdout)
+           "%s: only what failed is red and named" % name, r.stderr + r.stdout)
     r, page = report(**{"prove__coq": "{", "prove__wp": "[]", "bench__bench": "",
                         "bench__coversize": "[", "equivalence-tests__fuzz":
                         '{"targets": [1, {"executions": "x"}]}'})
     ok(r.returncode == 0 and badges(page, "not run") >= CHECKS - 1 + 4 and not badges(page, "passed"),
-       "unreadable results are not passed", r.stderr)
+       "unreadable results do not pass", r.stderr)
     words = re.sub(r"<style>.*?</style>|<[^>]*>", "", page, flags=re.S)
     ok(not re.search(r"\]\(|\\\\|`|\*\*", words) and 'href="../../prg/keccak.c"' in page
        and "SHA3-256(seed || salt || id)" in page and "&lt;span" not in page,
-       "no Markdown is left in the words of the documents", re.findall(r".*(?:\]\(|`).*", words)[:3])
+       "no Markdown is left in text from the documents", re.findall(r".*(?:\]\(|`).*", words)[:3])
     outside = (' src="http', ' href="http', "@import", "<script")
     ok(page and not any(x in page for x in outside), "the page needs nothing from outside")
 
 
 def test_figures():
-    """What the page says of the figures follows from the figures."""
+    """The page's statements about figures follow from the figures."""
     stores = ("list", "list28", "bst", "array", "ref", "opt", "slots")
     own = ("opt", "slots")
     good = benchmark({s: 1000 if s in own else 5000 for s in stores},
                      {s: 16.2 if s in own else 64 for s in stores})
     r, page = report(bench__bench=Of(good), bench__nohash=good)
     ok(r.returncode == 0 and "slower in 0, larger in 0 of 1 cases" in page
-       and page.count("in none of 1 cases") == 2, "no loss is claimed where there is none",
+       and page.count("in none of 1 cases") == 2, "no loss is claimed if there is none",
        r.stderr + r.stdout)
     ok("<b>1 µs a puncture<" in page and "<b>16.2 B a stored seed<" in page
        and badges(page, "missed") == 0 and badges(page, "reached") == 2,
-       "time, size and targets are those of the run", r.stdout)
+       "time, size and targets come from the run", r.stdout)
     bad = benchmark({s: 5000 if s in own else 1000 for s in stores},
                     {s: 640 if s in own else 64 for s in stores})
     r, page = report(bench__bench=Of(bad, True), bench__nohash=bad)
     ok("slower in 1, larger in 1 of 1 cases" in page and "in none of" not in page
        and badges(page, "missed") == 2 and badges(page, "reached") == 0,
        "a slow and large opt loses and misses its targets", r.stderr + r.stdout)
-    ok("of other sources than these" in page, "figures of other sources are marked", r.stdout)
+    ok("of other sources than these" in page, "figures from other sources are marked", r.stdout)
     check = """
 import sys
 sys.path.insert(0, %r)
@@ -190,12 +192,12 @@ except ValueError:
     sys.exit(0)
 sys.exit("an axis without a name was drawn")""" % str(HERE)
     r = run("/usr/bin/python3", "-c", check)
-    ok(r.returncode == 0, "each store has a colour and a marker of its own, each axis a name",
+    ok(r.returncode == 0, "each store has its own colour and marker, each axis a label",
        r.stderr)
 
 
 def test_noise():
-    """A run beside other work says so first, and marks what it measured and nothing else."""
+    """A run beside other work says so first, and marks its own figures and nothing else."""
     figures = benchmark({"opt": 1000, "slots": 1000, "list": 5000}, {"opt": 16.2, "slots": 16.2, "list": 64})
 
     def page_of(**run):
@@ -210,15 +212,16 @@ def test_noise():
     marked = [c for c in captions if badges(c, "noisy")]
     ok(len(marked) > 5 and "opt against its targets" in {c.split(" <")[0] for c in marked}
        and {c for c in captions if c not in marked} >= {"Machine", "Contracts, function by function"},
-       "each table of its figures is marked, and none of the proofs", captions)
+       "every table of its figures is marked, and no table of proofs", captions)
     ok("a load of 13.5 on 2 processors, and did not end" in page_of(load="13.5 9 8")[1],
-       "one that did not end is judged by the load at its start")
+       "an unfinished run is judged by the load at its start")
     ok(not any(badges(p, "noisy") or "noisy run" in p for p in (page_of(others=.19)[1], page_of()[1])),
-       "a quiet one marks nothing")
+       "a quiet run marks nothing")
 
 
 def stores_json(opt, slots, packed, other, wipe=20):
-    """A run of stores: two cases, times and bytes of opt, its stores and another; OpenMLS was not built."""
+    """A run of stores: two cases, with times and bytes of opt, its stores and another store.
+    OpenMLS was not built."""
     return {"rounds": 3, "api_depth": 32, "openmls": False, "wipe_ns": wipe, "rows": [
         {"case": case, "label": label, "depth": depth, "punctures": n, "store": store, "nodes": 100,
          "bytes_per_node": x / 10, "key_bytes": x * 10, "ns": [x - 1, x, x + 1],
@@ -238,7 +241,7 @@ def suites_json(bare, salted, aes):
 
 
 def test_stores_and_suites():
-    """Their figures decide their targets and losses; what was left out is named."""
+    """The figures of stores and suites decide targets and losses; what was left out is named."""
     def losses_of(page):
         return page.split('id="losses"')[1].split('id="targets"')[0]
 
@@ -249,41 +252,41 @@ def test_stores_and_suites():
        "good stores and suites reach their targets and lose nowhere", r.stderr + r.stdout)
     ok("OpenMLS was left out</strong>: it was not built" in page
        and "OpenMLS was left out: it was not built" in r.stdout,
-       "that OpenMLS was left out is said, on the page and in the text", r.stdout)
+       "page and text say that OpenMLS was left out", r.stdout)
     with tempfile.TemporaryDirectory() as t:
         folder = pathlib.Path(t) / "bench"
         (folder / "openmls").mkdir(parents=True)
         (folder / "openmls" / "why-not").write_text("no Rust is here\n")
         (folder / "stores.json").write_text(json.dumps(good))
         r = run(HERE / "report.py", t)
-        ok("OpenMLS was left out: no Rust is here" in r.stdout, "with the reason", r.stdout)
+        ok("OpenMLS was left out: no Rust is here" in r.stdout, "and why", r.stdout)
     ok("not on this processor" in report(bench__suites=fast)[1],
-       "a version that this processor lacks has a row that says so")
+       "a version that this processor does not support has a row that says so")
     unknown = dict(fast, rows=fast["rows"] + [dict(fast["rows"][0], suite="unheard-of")])
     r, page = report(bench__suites=unknown)
     ok(r.returncode != 0 and not page and "no colour and marker for the suite unheard-of" in r.stderr,
-       "a suite that would have an empty row is an error", r.stderr[-300:])
+       "a suite with an empty row is an error", r.stderr[-300:])
     row = "<td>OpenMLS, evaluated too</td>"
     theirs = dict(good, openmls=True, rows=good["rows"] + [dict(good["rows"][4], store="openmls", ns=[2100] * 3)])
     page = report(bench__stores=theirs, bench__suites=fast)[1]
     ok(page.count(row) == 1 and "2\u202f100" in page.split(row)[1].split("</tr>")[0]
        and row not in report(bench__stores=good, bench__suites=fast)[1],
-       "OpenMLS has a row among the suites where it was measured")
+       "OpenMLS has a row among the suites if it was measured")
     r, page = report(bench__stores=stores_json(104, 900, 104, 300))
-    ok(page.count("in none of 2 cases") == 2, "what a store that one asks for loses is no loss of opt", r.stdout)
+    ok(page.count("in none of 2 cases") == 2, "a loss of a non-default store is no loss of opt", r.stdout)
     r, page = report(bench__stores=stores_json(900, 900, 104, 300))
     ok("packed, if asked for, does not lose" in losses_of(page) and "not explained by wiping:" not in page
        and losses_of(page).count("<td>planted case</td>") == 2
-       and "0 are losses whichever store one asks for" in " ".join(losses_of(page).split()),
+       and "0 are losses with every store" in " ".join(losses_of(page).split()),
        "a store that does not lose is named", r.stdout)
     r, page = report(bench__stores=stores_json(115, 900, 115, 100, 20))
     ok("wiping: it takes 20 ns, the difference is 15 ns" in losses_of(page),
-       "a loss of time no greater than wiping is put down to it", r.stdout)
+       "a loss no greater than the time of wiping is attributed to it", r.stdout)
     r, page = report(bench__stores=stores_json(150, 900, 150, 100, 20))
     ok("not explained by wiping: 50 ns more than the best" in losses_of(page)
-       and "4 are losses whichever store one asks for, 4 of them not explained" in
+       and "4 are losses with every store, 4 of them not explained" in
        " ".join(losses_of(page).split()),
-       "a greater one is not explained, and counted", r.stdout)
+       "a greater loss counts as not explained", r.stdout)
     r, page = report(bench__suites=suites_json(100, 110, 90))
     ok(badges(page, "missed") == 6 and badges(page, "reached") == 1,
        "slow suites miss their targets", r.stdout)
@@ -306,7 +309,7 @@ def test_prediction():
 
 
 def test_programs():
-    """Nothing else in `make test` runs these programs."""
+    """No other part of `make test` runs these programs."""
     for name in ("bench", "bench-nohash"):
         r = run(BUILD / "bench" / name, "--set=quick", "--benchmark_list_tests")
         ok(r.returncode == 0 and "BM_Punct/opt/worst/d:9" in r.stdout, name + " starts",

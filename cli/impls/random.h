@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The random numbers of workloads, simulations and tests, the same on every machine: not for keys. */
+/* Random numbers for workloads, simulations and tests, the same on every machine. Not for keys. */
 #ifndef PPRF_RANDOM_H
 #define PPRF_RANDOM_H
 
 #include <math.h>
 #include <stdint.h>
 
-/** The next of 64 random bits: splitmix64 (Steele, Lea, Flood 2014).  The state is any number at first. */
+/** The next 64 random bits: splitmix64 (Steele, Lea, Flood 2014). Any initial state will do. */
 static inline uint64_t random_next(uint64_t *state)
 {
   uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
@@ -21,7 +21,8 @@ static inline double random_unit(uint64_t *state)
   return (double)(random_next(state) >> 11) * 0x1p-53;
 }
 
-/** A number of N(0, 1).  Box and Muller give two at a time: *spare is the second, NAN where there is none. */
+/** A number from N(0, 1). Box and Muller's method makes two at a time: *spare is the second one,
+ * NAN if there is none. */
 static inline double random_normal(uint64_t *state, double *spare)
 {
   double kept = *spare;

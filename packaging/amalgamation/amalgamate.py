@@ -2,38 +2,37 @@
 # SPDX-License-Identifier: Apache-2.0
 """The library as one file to embed: pprf.c, and pprf.h beside it.
 
-    amalgamate.py OUT --version V --include DIR... --core FILE... --prg FILE... --openssl FILE --builtin FILE
-                  --own-prg FILE
+  amalgamate.py OUT --version V --include DIR... --core FILE... --prg FILE... --openssl FILE --builtin FILE
+                --own-prg FILE
 
-Each file becomes a section, headers before what includes them.  Annotations for the proofs go, and what
-is compiled for Frama-C alone; functions that pprf.h does not declare become static.  --openssl and
---builtin are the two versions of prg.h's functions, under the names that --prg's files call them by.
---own-prg is for programs that bring a PRG, in place of all these.
+Each file becomes a section, headers before the files that include them. Annotations for the proofs
+are removed, and so is code for Frama-C only; functions that pprf.h does not declare become static.
+--openssl and --builtin are the two versions of prg.h's functions, under the names by which --prg's
+files call them. --own-prg replaces all of these for programs that bring their own PRG.
 
-A file of --core that includes other .c files (opt/wide.c) has them compiled a second time: their sections
-come again, with the names that it defines in place of the old ones, and what they have at file scope besides
-is called wide_* there.
-"""
+If a file of --core includes other .c files (opt/wide.c), these are compiled a second time: their
+sections appear again, with the names that it defines in place of the old ones; everything else that
+they have at file scope is called wide_* there."""
 import argparse
 import os
 import re
 import sys
 
 TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|//[^\n]*', re.S)
-# prg.h's functions, of which the library has two versions: libcrypto.c's are called behind choice.c's
+# prg.h's functions, of which the library has two versions: choice.c calls those of libcrypto.c
 BEHIND = re.compile(r"\bprg_(expand|expand_wide|calls|wipe_plan|digest)\b")
 
 
-STEPS = set()  # macros of annotations alone, of all files read so far
+STEPS = set()  # macros that contain only annotations, of all files read so far
 
 
 def without_annotations(text):
-    """C without its ACSL comments; lines that held nothing else go too."""
+    """C without its ACSL comments; lines that contained nothing else are removed, too."""
     def drop(match):
         token = match.group()
         return "\0" if token.startswith(("/*@", "//@")) else token
     text = TOKEN.sub(drop, text)
-    # macros of annotations alone, with the comment before them, and their uses
+    # macros that contain only annotations, with the comment before them; and their uses
     empty = re.compile(r"(?:^/\*(?:(?!\*/).)*\*/\n)?(?:^#define (\w+)(?:\([^)\n]*\))?(?:[ \t\0]|\\\n)*\0[ \t\0]*\n)+",
                        re.M | re.S)
     names = STEPS
@@ -41,14 +40,14 @@ def without_annotations(text):
         names.update(re.findall(r"^#define (\w+)", match.group(), re.M))
         return ""
     known = None
-    while known != len(names):  # a macro may consist of others
+    while known != len(names):  # a macro may consist of other such macros
         known = len(names)
         text = empty.sub(forget, text)
         if names:
             text = re.sub(r"^[ \t]*(?:%s)[ \t]*(?=\\?$)" % "|".join(sorted(names)), "  \0 ", text, flags=re.M)
     if names:
         text = re.sub(r"^[ \t]*(?:%s)\b(?:\([^)\n]*\))?;?[ \t]*\n" % "|".join(sorted(names)), "", text, flags=re.M)
-    # a comment on nothing but an annotation
+    # a comment on a removed annotation
     text = re.sub(r"(?:^/\*(?:(?!\*/).)*\*/\n)?^\0[ \t]*\n(?=\n|\Z)", "", text, flags=re.M | re.S)
     lines = text.split("\n")
     kept = []
@@ -58,13 +57,14 @@ def without_annotations(text):
             if not line.strip():
                 continue
         kept.append(line)
-    # what a ghost parameter stood before: `f(x) /*@ ghost (d) */;`, perhaps on a line of its own
+    # what preceded a ghost argument: `f(x) /*@ ghost (d) */;`, perhaps on a separate line
     return re.sub(r"\n[ \t]*;", ";", "\n".join(kept))
 
 
 def compiled(text, symbol="__FRAMAC__", defined=False):
-    """C as it is where `symbol` is not defined, or is: its #ifdef, #ifndef, #else and #endif are resolved."""
-    out, stack = [], []  # of (is it about the symbol, are its lines kept)
+    """C as it is if `symbol` is not defined (or is): its #ifdef, #ifndef, #else and #endif are
+    resolved."""
+    out, stack = [], []  # pairs: is the condition about the symbol, and are its lines kept
     for line in text.split("\n"):
         words = line.split("/*")[0].split()
         word = words[0] if words else ""
@@ -96,7 +96,7 @@ def without_guard(text, path):
 
 
 def blank(text):
-    """The same length of C, with comments, strings and preprocessor lines blanked out."""
+    """C of the same length, with comments, strings and preprocessor lines blanked."""
     def hide(match):
         return re.sub(r"[^\n]", " ", match.group())
     text = TOKEN.sub(hide, text)
@@ -104,7 +104,8 @@ def blank(text):
 
 
 def with_local(text, public):
-    """C whose functions with external linkage that are not in `public` are declared PPRF_LOCAL."""
+    """C in which functions with external linkage that are not in `public` are declared
+    PPRF_LOCAL."""
     bare, starts, depth, begin = blank(text), [], 0, None
     for at, char in enumerate(bare):
         if char == "{":
@@ -134,7 +135,7 @@ def with_local(text, public):
 
 
 def at_file_scope(text):
-    """What C defines at file scope: ({functions}, {tags of structures}, {variables and constants})."""
+    """What C defines at file scope: ({functions}, {structure tags}, {variables and constants})."""
     bare, depth, begin = blank(text), 0, 0
     functions, tags, others = set(), set(), set()
     for at, char in enumerate(bare):
@@ -161,10 +162,11 @@ def at_file_scope(text):
 
 
 class Renaming:
-    """Names in the place of others, in C without its comments and strings."""
+    """Replaces names in C, outside comments and strings."""
 
     def __init__(self, given, text, declared):
-        """given: {old: new}; text: what else has names at file scope; declared: functions that keep theirs."""
+        """given: {old: new}; text: other names at its file scope are replaced, too; declared:
+        functions that keep their names."""
         functions, tags, others = at_file_scope(text)
         functions -= declared
         bare = blank(text)
@@ -205,9 +207,9 @@ class Amalgamation:
         self.system = set()
         self.public = set()
         self.contents = []
-        self.functions = set()  # of headers that a second time has in common with the first
-        self.macros = {}  # as the first time defined them
-        self.again = None  # while sections come a second time: what becomes of their text
+        self.functions = set()  # in headers that both compilations have in common
+        self.macros = {}  # as the first compilation defined them
+        self.again = None  # during the second compilation: transforms the sections' text
 
     def find(self, name, path):
         for directory in [os.path.dirname(path), *self.include]:
@@ -217,7 +219,7 @@ class Amalgamation:
         raise SystemExit(f"amalgamate.py: {path}: cannot find {name}")
 
     def section(self, path, rename=None):
-        """The sections of a file and of the headers that it needs first."""
+        """The sections of a file and of the headers that must precede it."""
         with open(path, encoding="utf-8") as file:
             text = file.read()
         for steps in re.findall(r'^#include "((?:.*/)?wp/.*)"', text, re.M):
@@ -234,7 +236,7 @@ class Amalgamation:
             system = re.match(r"#include <(.*)>", line)
             depth += bool(re.match(r"#\s*if", line)) - bool(re.match(r"#\s*endif", line))
             if own and "wp" in own.group(1).split("/"):
-                continue  # steps of proofs alone: read before, as STEPS
+                continue  # only proof steps, which STEPS already contains
             if own:
                 header = self.find(own.group(1), path)
                 if header not in self.seen:
@@ -260,7 +262,7 @@ class Amalgamation:
         return "\n".join(out)
 
     def needed(self, name, path, seen):
-        """Add a header and those that it includes to `seen`."""
+        """Add a header, and those that it includes, to `seen`."""
         path = self.find(name, path)
         if path in seen or name.endswith(".acsl"):
             return
@@ -272,7 +274,7 @@ class Amalgamation:
             self.needed(line, path, seen)
 
     def second(self, path, text):
-        """The sections of a file that compiles others a second time."""
+        """The sections of a file that compiles other files a second time."""
         head, files = re.split(r'(?=^#include ".*\.c")', text, maxsplit=1, flags=re.M)
         files = [self.find(name, path) for name in re.findall(r'^#include "(.*)"', files, re.M)]
         given = dict(re.findall(r"^#define (\w+) (\w+)$", head, re.M))
@@ -280,7 +282,7 @@ class Amalgamation:
         known = set()
         for name in re.findall(r'^#include "(.*)"', head, re.M):
             self.needed(name, path, known)
-        # headers that the first time did not need
+        # headers that the first compilation did not need
         headers = [self.find(name, path) for name in re.findall(r'^#include "(.*)"', head, re.M)]
         before = "".join(self.section(header) for header in headers
                          if not (header in self.seen or self.seen.add(header)))
@@ -316,10 +318,10 @@ HEAD = """\
  * not change it here.
  *
  *     cc -O2 -c pprf.c              C11, gcc or clang, Linux; the program links -lcrypto -pthread
- *     cc -O2 -DPPRF_NO_OPENSSL ...  without OpenSSL: seeds from getrandom, hashes and AES of its own,
- *                                   which have to reproduce their standards' examples before any is used
+ *     cc -O2 -DPPRF_NO_OPENSSL ...  without OpenSSL: seeds from getrandom, its own hashes and AES,
+ *                                   which must reproduce their standards' examples before their first use
  *
- * pprf.h says what the functions do.  The proofs that these sources carry as comments, and the tests,
+ * pprf.h says what the functions do.  The proofs that the sources carry as comments, and the tests,
  * are in libpprf's own tree.  The sections, in the order in which they need each other:
 {contents} */
 #ifndef __linux__
@@ -337,7 +339,7 @@ HEAD = """\
 #else
 #define PPRF_LOCAL static __attribute__((unused))
 #endif
-#pragma GCC diagnostic ignored "-Wunused-function" /* what a header offers and no section takes */
+#pragma GCC diagnostic ignored "-Wunused-function" /* a header may define functions that no section uses */
 """
 
 
@@ -357,7 +359,7 @@ def main():
     a = Amalgamation(args.include)
     a.public = declared(header)
     body = [a.section(path) for path in args.core]
-    # headers that only the PRG needs come before the choice
+    # headers that only the PRG needs precede choice.c
     before = [a.section(path) for path in (a.find(name, args.prg[0]) for name in ("keccak.h", "lanes.h", "wide.h"))
               if not (path in a.seen or a.seen.add(path))]
     body += before

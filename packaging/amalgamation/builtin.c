@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of prg.h and wide.h without a library: SHA3-256 in the loops of FIPS 202, AES-128 in those of
- * FIPS 197, SHA-256 in those of FIPS 180-4, and the system's random generator.  It shares no code with keccak.c,
- * aes.c and sha256.c, so that comparing them at the first use compares two implementations; and before that it has to reproduce the standards' own
- * examples. */
+/* The functions of prg.h and wide.h without a library: SHA3-256 written as in FIPS 202, AES-128
+ * as in FIPS 197, SHA-256 as in FIPS 180-4, and the system's random generator. It shares no code
+ * with keccak.c, aes.c and sha256.c, so comparing them at the first use compares two
+ * implementations; before that it must reproduce the standards' own examples. */
 #include "prg.h"
 
 #include <stdatomic.h>
@@ -24,7 +24,8 @@ static uint64_t rotate(uint64_t v, unsigned n)
   return n == 0 ? v : v << n | v >> (64 - n);
 }
 
-/* FIPS 202, 3.2.5, algorithm 5: the bits of a linear feedback shift register, one for each round and j. */
+/* FIPS 202, 3.2.5, algorithm 5: the bits of a linear feedback shift register, one for each round
+ * and each j. */
 static unsigned next_rc_bit(unsigned *r)
 {
   unsigned bit = *r & 1;
@@ -64,7 +65,7 @@ static void permute(uint64_t a[LANES])
 static void sponge(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES])
 {
   uint64_t a[LANES] = {0};
-  size_t at = 0; /* in the block */
+  size_t at = 0; /* position in the block */
   for (size_t i = 0; i < len; i++) {
     a[at / 8] ^= (uint64_t)bytes[i] << 8 * (at % 8);
     if (++at == RATE_BYTES) {
@@ -80,7 +81,7 @@ static void sponge(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES])
   explicit_bzero(a, sizeof a);
 }
 
-/* a b in GF(256), FIPS 197, 4.2; no branch depends on them. */
+/* The product of a and b in GF(256), FIPS 197, 4.2; no branch depends on them. */
 static uint8_t multiply(uint8_t a, uint8_t b)
 {
   unsigned product = 0, power = a;
@@ -91,7 +92,7 @@ static uint8_t multiply(uint8_t a, uint8_t b)
   return (uint8_t)product;
 }
 
-/* FIPS 197, 5.1.1: the inverse, which is the 254th power, and the affine map. */
+/* FIPS 197, 5.1.1: the inverse, as the 254th power, and the affine map. */
 static uint8_t s_box(uint8_t a)
 {
   uint8_t power = a, inverse = 1;
@@ -103,7 +104,7 @@ static uint8_t s_box(uint8_t a)
   return (uint8_t)(inverse ^ twice >> 4 ^ twice >> 5 ^ twice >> 6 ^ twice >> 7 ^ 0x63);
 }
 
-/* FIPS 197, 5.2, one round of it: the next round key in place of this one. */
+/* FIPS 197, 5.2, one round: replaces a round key by the next one. */
 static void advance_round_key(uint8_t key[16], uint8_t rcon)
 {
   for (unsigned i = 0; i < 4; i++)
@@ -164,7 +165,7 @@ static uint32_t rotate_right(uint32_t v, unsigned n)
   return v >> n | v << (32 - n);
 }
 
-/* FIPS 180-4, 6.2.2: the block at p into the hash value. */
+/* FIPS 180-4, 6.2.2: hash the block at p into the hash value. */
 static void sha256_block(uint32_t hash[8], const uint8_t *p)
 {
   uint32_t w[64], v[8];
@@ -217,7 +218,7 @@ static void sha256(const uint8_t *bytes, size_t len, uint8_t out[32])
   explicit_bzero(hash, sizeof hash);
 }
 
-/* HMAC (RFC 2104) with SHA-256, of a key and a message that are no longer than a block. */
+/* HMAC (RFC 2104) with SHA-256; key and message are no longer than a block. */
 static void hmac_sha256(const uint8_t *key, size_t key_len, const uint8_t *message, size_t len,
                         uint8_t out[32])
 {
@@ -234,7 +235,7 @@ static void hmac_sha256(const uint8_t *key, size_t key_len, const uint8_t *messa
   explicit_bzero(bytes, sizeof bytes);
 }
 
-/* NIST's example of two blocks for FIPS 180-4, and the first test case of RFC 4231. */
+/* NIST's two-block example for FIPS 180-4, and the first test case of RFC 4231. */
 static const char sha256_input[] = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
 static const uint8_t sha256_output[32] = {
   0x24, 0x8d, 0x6a, 0x61, 0xd2, 0x06, 0x38, 0xb8, 0xe5, 0xc0, 0x26, 0x93, 0x0c, 0x3e, 0x60, 0x39,
@@ -243,7 +244,8 @@ static const uint8_t hmac_output[32] = {
   0xb0, 0x34, 0x4c, 0x61, 0xd8, 0xdb, 0x38, 0x53, 0x5c, 0xa8, 0xaf, 0xce, 0xaf, 0x0b, 0xf1, 0x2b,
   0x88, 0x1d, 0xc2, 0x00, 0xc9, 0x83, 0x3d, 0xa7, 0x26, 0xe9, 0x37, 0x6c, 0x2e, 0x32, 0xcf, 0xf7};
 
-/* NIST's examples for FIPS 202: SHA3-256 of no bytes, and of 200 bytes a3, which are two blocks. */
+/* NIST's examples for FIPS 202: SHA3-256 of the empty message, and of 200 bytes a3, which are
+ * two blocks. */
 static const uint8_t example_of_nothing[DIGEST_BYTES] = {
   0xa7, 0xff, 0xc6, 0xf8, 0xbf, 0x1e, 0xd7, 0x66, 0x51, 0xc1, 0x47, 0x56, 0xa0, 0x61, 0xd6, 0x62,
   0xf5, 0x80, 0xff, 0x4d, 0xe4, 0x3b, 0x49, 0xfa, 0x82, 0xd8, 0x0a, 0x4b, 0x80, 0xf8, 0x43, 0x4a};
@@ -273,7 +275,8 @@ static int reproduces_the_examples(void)
   return memcmp(message, example_output, sizeof example_output) == 0;
 }
 
-/* Whether it does: found out once.  Threads that come here at once find the same. */
+/* Whether the examples are reproduced, determined once. Threads that do so at the same time find
+ * the same. */
 static int examples_hold(void)
 {
   static _Atomic int found; /* 0: not yet, 1: yes, -1: no */
@@ -350,7 +353,7 @@ static struct pprf_wide_seed read_wide(const uint8_t bytes[PRG_WIDE_BYTES])
 struct pprf_wide_children prg_expand_wide(struct pprf_family family, struct pprf_wide_seed seed,
                                           uint64_t start, unsigned height)
 {
-  /* a struct KDFLabel of RFC 9420 with the length 32, and the number of HKDF-Expand's block */
+  /* a struct KDFLabel of RFC 9420 with length 32, and the block number of HKDF-Expand */
   static const char left[] = "\0\x20\x0cMLS 1.0 tree\4left\1",
                     right[] = "\0\x20\x0cMLS 1.0 tree\5right\1";
   uint8_t key[PRG_WIDE_BYTES], out[2 * PRG_WIDE_BYTES] = {0};

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# TAP: pprf.c compiles everywhere without a warning, defines no other names than pprf.h's, and passes
-# the vectors, the residue search and the random sequences in the place of opt.
-# Usage: test.sh [--residue CELL...]     CELL: a compiler and its flags, e.g. clang-O2-flto
-# Environment: B, CPPFLAGS, LDLIBS; EQ_OBJ (impl_ref.o, impl_opt.o), REF_LIBS, TOY_OBJ (ref, the test PRG and the
-# sequences).
+# TAP: pprf.c compiles everywhere without a warning, defines no names other than pprf.h's, and in
+# opt's place passes the vectors, the residue search and the random sequences.
+#  Usage: test.sh [--residue CELL...]     CELL: a compiler and its flags, e.g. clang-O2-flto
+# Environment: B, CPPFLAGS, LDLIBS; EQ_OBJ (impl_ref.o, impl_opt.o), REF_LIBS, TOY_OBJ (ref, the
+# test PRG and the sequences).
 set -u
 export LC_ALL=C
 here=packaging/amalgamation
@@ -22,7 +22,7 @@ result() { # STATUS NAME
     failed=1
   fi
 }
-run() { # NAME COMMAND...: one result, of a command
+run() { # NAME COMMAND...: the result of a command
   local name=$1
   shift
   "$@" > "$log" 2>&1
@@ -31,13 +31,14 @@ run() { # NAME COMMAND...: one result, of a command
 strict='-std=c11 -Wall -Wextra -pedantic -Werror'
 plain=$B/equivalence-tests/plain
 
-# pprf.c in the place of opt, in a test that has both implementations
+# pprf.c in opt's place, in a test of both implementations
+# PROGRAM OBJECT CC FLAG...
 linked() { # PROGRAM OBJECT CC FLAG...
   local program=$1 object=$2 cc=$3
   shift 3
   "$cc" "$@" -Wl,-z,now -o "$dir/$program" "$plain"/*/"${program%%-*}.o" $EQ_OBJ "$object" $REF_LIBS -ljansson $LDLIBS
 }
-residue() { # CELL OPTIONS: the library as somebody else builds it
+residue() { # CELL OPTIONS: the library as others build it
   local cc=${1%%-*} flags=" -${1#*-}" name=residue-$1$2
   flags=${flags//-/ -}
   run "compiles_$1$2" "$cc" -w -std=c11 -g $flags $2 -I"$am" -c -o "$dir/$name.o" "$am/pprf.c"
@@ -55,7 +56,7 @@ if [ "${1:-}" = --residue ]; then
   exit $failed
 fi
 
-elsewhere() { # FILE: the first error where there is no Linux
+elsewhere() { # FILE: the first error on other systems
   gcc -U__linux__ -Iinclude -Iprg -I"$am" -fsyntax-only "$1" 2>&1 | grep -m 1 error: |
     grep 'libpprf runs on Linux alone'
 }
@@ -78,7 +79,7 @@ for cc in gcc clang; do
   run "${cc}_needs_no_libcrypto_then" awk '/ (EVP|RAND|OPENSSL)_/ {print; bad = 1} END {exit bad}' "$dir/undefined"
 done
 
-# the example: from C, from C++, in two commands
+# the example: in C, in C++, and compiled in two commands
 printf 'first use: done\nsecond use: punctured already\n20 seeds left\n' > "$dir/wanted"
 example() { # COMPILER FLAG...
   "$@" -Wall -Wextra -pedantic -Werror -I"$am" -DPPRF_NO_OPENSSL "$here/example.c" -x none "$dir/gcc-DPPRF_NO_OPENSSL.o" \
@@ -86,7 +87,8 @@ example() { # COMPILER FLAG...
 }
 run example_in_c example gcc -std=c11 -x c
 run example_in_c++ example g++ -std=c++17 -x c++
-# another C library, for which there is no libcrypto: compiled by its compiler and linked with nothing else
+# another C library, for which there is no libcrypto: built by its compiler, linked with nothing
+# else
 musl() {
   musl-gcc -std=c11 -O2 -Wall -Wextra -Werror "$@" -I"$am" -DPPRF_NO_OPENSSL "$here/example.c" "$am/pprf.c" \
     -o "$dir/musl" && "$dir/musl" | cmp - "$dir/wanted"
@@ -99,18 +101,18 @@ else
   echo "ok $n - example_with_musl # SKIP musl-gcc is not installed"
 fi
 
-# annotations and what nobody can read here are gone
+# no annotations are left, nor other text for the proofs
 run no_annotation_is_left sh -c "! grep -nE '/\*@|//@|__FRAMAC__|\bghost\b|\\\\(valid|forall|result)' '$am/pprf.c'"
 run the_header_is_pprf_h cmp "$am/pprf.h" include/pprf.h
 
-# random sequences against ref and a naive model: with the test PRG, which replaces the library's
+# random sequences on ref and a naive model, with the test PRG in place of the library's
 run sequences_compile gcc -std=c11 -O2 -w -I"$am" -DPPRF_EXTERNAL_PRG -c -o "$dir/toy.o" "$am/pprf.c"
 run sequences_link gcc -o "$dir/random" $TOY_OBJ "$dir/toy.o" $LDLIBS
 run sequences_agree_with_ref_and_the_model "$dir/random"
 
-# without OpenSSL no key is made by a SHA3-256 that does not reproduce the examples
+# without OpenSSL no key is made unless SHA3-256 reproduces the examples
 cp "$am/pprf.h" "$dir/"
-broken() { # NAME SED: what pprf_setup says of a broken pprf.c
+broken() { # NAME SED: the result of pprf_setup in a broken pprf.c
   sed "$2" "$am/pprf.c" > "$dir/broken.c"
   cmp -s "$am/pprf.c" "$dir/broken.c" && { echo "# nothing changed"; false; } > "$log"
   gcc -w -O1 -DPPRF_NO_OPENSSL "$here/example.c" -I"$dir" "$dir/broken.c" -pthread -o "$dir/broken" > "$log" 2>&1 &&
@@ -128,7 +130,7 @@ residue clang-O3-march=native ""
 residue gcc-O3-flto -DPPRF_NO_OPENSSL
 for version in builtin scalar avx2 avx512; do
   if [ "$(PPRF_PRG=$version "$dir/residue-gcc-O3-flto-DPPRF_NO_OPENSSL" --chosen)" != $version ]; then
-    echo "# this processor has no $version"
+    echo "# this processor does not support $version"
     continue
   fi
   PPRF_PRG=$version "$dir/vectors-gcc-DPPRF_NO_OPENSSL" > "$log" 2>&1

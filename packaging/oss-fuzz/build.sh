@@ -1,8 +1,8 @@
 #!/bin/bash -eu
 # SPDX-License-Identifier: Apache-2.0
-# Builds the fuzz targets as OSS-Fuzz asks for them, in libpprf's tree.
+# Builds the fuzz targets as OSS-Fuzz requires, in libpprf's tree.
 # Environment: CC, CFLAGS, LIB_FUZZING_ENGINE, OUT.
-# Not fuzz_ops and fuzz_cli: they start the oracle and the program, which have to lie beside them in build/.
+# Not fuzz_ops and fuzz_cli, which start the oracle and the program from build/.
 b=build/oss-fuzz
 targets=("$b/equivalence-tests/fuzz_import" "$b/tls/fuzz_tickets" "$b/tls/fuzz_wire" "$b/tls/fuzz_target")
 make -j"$(nproc)" DEPS=skip B=$b CLANG="$CC" SANITIZE="$CFLAGS" ENGINE="$LIB_FUZZING_ENGINE" \

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# TAP: what OSS-Fuzz builds with build.sh are fuzz targets that run, each with the libraries that lie beside it.
+# TAP: OSS-Fuzz's build with build.sh makes fuzz targets that run, each with the libraries beside
+# it.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 unset MAKEFLAGS MFLAGS MAKELEVEL

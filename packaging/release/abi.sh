@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares the libraries' binary interface with an earlier commit's: abidiff on both, built alike.  Exit 1 if
-# anything changed but that functions came in; what that means for programs is then a person's to judge.
-# Usage: abi.sh COMMIT      the first baseline is the commit that made the version 0.2.0
+# Compares the libraries' binary interface with that of an earlier commit: abidiff on both, built
+# alike. Exit 1 if anything changed except that functions were added; then someone must judge what
+# the change means for programs.
+# Usage: abi.sh COMMIT      the first baseline is the commit of version 0.2.0
 set -eu
 cd "$(dirname "$0")/../.."
 commit=$(git rev-parse --verify "$1^{commit}")
@@ -19,10 +20,10 @@ for library in "${libraries[@]}"; do
   status=0
   abidiff --no-added-syms --hd1 "$work/include" --hd1 "$work/tls" --hd2 include --hd2 tls "$work/$library.0" "$library.0" || status=$?
   if [ $status != 0 ]; then
-    echo "${library##*/}: not the interface of $commit" >&2
+    echo "${library##*/}: the interface differs from that of $commit" >&2
     bad=1
   else
-    echo "${library##*/}: the interface of $commit"
+    echo "${library##*/}: the same interface as in $commit"
   fi
 done
 exit $bad

@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The Debian packages of the last commit: built in a clean Debian with what debian/control asks for, looked at by
-# lintian, installed in another one by `apt install ./*.deb`, tried there by nginx with three lines of configuration
-# and by debian/tests.  They are left in build/deb/SUITE.
+# The Debian packages of the last commit: built in a clean Debian with the build dependencies of
+# debian/control, checked by lintian, installed in another clean Debian by `apt install ./*.deb`,
+# and tested there by nginx with three lines of configuration and by debian/tests. Results are in
+# build/deb/SUITE.
 # Usage: deb.sh SUITE   (bookworm, trixie)
 set -eu
 cd "$(dirname "$0")/../.."
 suite=$1 out=build/deb/$1
 mkdir -p build/root "$out"
 exec 9> "build/root/deb-$suite.lock"
-flock -n 9 || { echo "deb: another one runs for $suite" >&2; exit 1; }
+flock -n 9 || { echo "deb: another one is running for $suite" >&2; exit 1; }
 
 commit=$(git rev-parse HEAD)
 base=build/root/base-$suite

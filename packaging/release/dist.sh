@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Writes the release's files to OUT: what the last commit has, with the library in one file beside the bindings
-# that embed it, a bill of materials, and their SHA-256.  Twice the same commit gives the same bytes, wherever and by whomever.
+# Writes the release's files to OUT: the last commit's tree, with the one-file library copied into
+# the bindings that embed it; a bill of materials; and SHA-256 checksums. The same commit always
+# gives the same bytes, wherever and by whomever it is built.
 # Usage: dist.sh OUT VERSION
 set -eu
 out=$(realpath -m "$1") version=$2
@@ -28,7 +29,7 @@ mv "$whole/build/amalgamation" "$work/am"
 rm -rf "$whole/build"
 cp "$work/am/pprf.c" "$work/am/pprf.h" "$whole/packaging/amalgamation/example.c" "$whole/packaging/amalgamation/README.md" \
   "$whole/LICENSE" "$one"
-for place in bindings/{python/pprf/_c,go,rust/pprf-sys/c}; do # bindings that embed it, for who gets them without make
+for place in bindings/{python/pprf/_c,go,rust/pprf-sys/c}; do # bindings that embed it, for users without make
   mkdir -p "$whole/$place"
   cp "$work/am/pprf.c" "$work/am/pprf.h" "$whole/$place"
 done

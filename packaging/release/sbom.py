@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The bill of materials of a release, SPDX 2.3 in JSON: its files with their SHA-256, the libraries that its programs
-are linked with, another project's file in the tree, and the crates of bindings/rust/Cargo.lock.
+"""The bill of materials of a release, SPDX 2.3 in JSON: its files with their SHA-256, the libraries
+that its programs are linked with, another project's file in the tree, and the crates in
+bindings/rust/Cargo.lock.
 
-Usage: sbom.py VERSION TREE FILE...   on standard output; SOURCE_DATE_EPOCH is its date"""
+Usage: sbom.py VERSION TREE FILE...   prints it; SOURCE_DATE_EPOCH is its date"""
 import hashlib
 import json
 import os
@@ -14,7 +15,7 @@ import tomllib
 
 HOME = "https://github.com/libpprf/libpprf"
 LINKED = {"openssl": "pkg:generic/openssl", "hiredis": "pkg:generic/hiredis", "jansson": "pkg:generic/jansson",
-          "cffi": "pkg:pypi/cffi"}  # whichever version a system has
+          "cffi": "pkg:pypi/cffi"}  # any version
 
 
 def package(name, version, purl, digest=None, licence="NOASSERTION", where="NOASSERTION"):

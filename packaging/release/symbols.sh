@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# TAP: the shared libraries export exactly what packaging/release/*.symbols say, and no line promises a later version than
-# this one; debian/changelog has this version.  A new function is a new line, with the version that brings it.
+# TAP: the shared libraries export exactly the names in packaging/release/*.symbols, no line there
+# names a version later than this one, and debian/changelog has this version. A new function needs a
+# new line with the version that adds it.
 set -u
 export LC_ALL=C
 cd "$(dirname "$0")/../.." || exit 1
@@ -20,21 +21,21 @@ for library in opt/libpprf tls/libpprf_tls; do
   later=$(grep -v '^#' "packaging/release/$name.symbols" | cut -d' ' -f2 | sort -V -u | tail -1)
   status=0
   [ "$(printf '%s\n%s\n' "$later" "$version" | sort -V | tail -1)" = "$version" ] || status=1
-  result $status "$name: no line is of a later version than $version"
+  result $status "$name: no line has a later version than $version"
   soname=$(readelf -d "$B/$library.so" | sed -n 's/.*soname: \[\(.*\)\]$/\1/p')
   package=${name//_/-}${soname##*.so.}
   [ "${soname%.so.*}" = "$name" ] && grep -qx "Package: $package" debian/control &&
     grep -q "/$soname" "debian/$package.install" && grep -q "symbols,$name,$package," debian/rules
   result $? "$name: the Debian package $package has $soname"
 done
-# whatever opt and prg define for each other
+# names that opt and prg define for each other
 nm --defined-only "$B"/opt/*.o "$B"/prg/*.o "$B"/prg/common/*.o | sed -n 's/.* [A-Z] //p' | sort -u |
   comm -23 - <(grep -v '^#' packaging/release/libpprf.symbols | cut -d' ' -f1) > "$B/tls/internal"
 called=$(cd "$B/tls" && nm -u tickets/*.o openssl/attach.o openssl/clients.o fleet/*.o | sed -n 's/^ *U //p' |
   sort -u | comm -12 - internal)
 status=0
 [ -s "$B/tls/internal" ] && [ -z "$called" ] || status=1
-result $status "libpprf_tls calls nothing of libpprf but what that exports"
+result $status "libpprf_tls calls only functions that libpprf exports"
 [ -z "$called" ] || sed 's/^/# called: /' <<< "$called"
 for released in packaging/release/[0-9]*.symbols; do
   since=${released#packaging/release/}
@@ -43,11 +44,11 @@ for released in packaging/release/[0-9]*.symbols; do
     <(awk -v since="$since" '!/^#/ && NF {split($2, v, "."); split(since, s, ".")
         if (v[1] * 1000000 + v[2] * 1000 + v[3] <= s[1] * 1000000 + s[2] * 1000 + s[3]) print $1}' \
       packaging/release/libpprf*.symbols | sort))
-  result $? "the lists say of what $since exported, and of nothing else, that it is there since then"
+  result $? "the lists give version $since to exactly the names that it exported"
   [ -z "$difference" ] || sed 's/^/# /' <<< "$difference"
 done
 status=0
 [ "$(sed -n '1s/^libpprf (\(.*\)) .*/\1/p' debian/changelog)" = "$version" ] || status=1
-result $status "the Debian packages are of this version"
+result $status "the Debian packages have this version"
 echo "1..$n"
 exit $failed

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# TAP: the release's files are the same when somebody else makes them, and what is unpacked elsewhere, without
-# git, compiles, passes quick tests, and serves a program when it is installed.
+# TAP: anyone who makes the release's files gets the same bytes; unpacked elsewhere, without git,
+# they compile, pass quick tests, and serve a program once installed.
 # Usage: test.sh OUT VERSION
 set -u
 out=$(realpath "$1") version=$2
@@ -23,14 +23,15 @@ run() { # NAME COMMAND...
     failed=1
   fi
 }
-elsewhere() { # the same commit, another place, user's mask, time zone, language and clock
+elsewhere() { # the same commit with another place, umask, time zone, language and clock
   git clone -q "file://$tree" "$work/clone" || return 1
   (umask 077; TZ=Asia/Tokyo LANG=C.UTF-8 "$work/clone/packaging/release/dist.sh" "$work/again" "$version") &&
     cmp "$out/SHA256SUMS" "$work/again/SHA256SUMS"
 }
 run the_same_bytes_elsewhere elsewhere
 run checksums_hold env -C "$out" sha256sum --quiet -c SHA256SUMS
-# every tarball with its checksum, every crate of the lock file, in a document whose parts refer to each other
+# every tarball with its checksum and every crate of the lock file, in a document whose references
+# resolve
 materials() {
   python3 - "$out" "$version" "$tree" << 'END'
 import hashlib, json, re, sys, tomllib

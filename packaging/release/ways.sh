@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The ways in, each from nothing to a working example, in a clean Debian of its own: what a user types, with the
-# release's files.  Debian 12; 13 for Rust and Go, whose Debian 12 versions are too old.  The report takes too long
-# for this: `make test-roots` makes it (bench-quick).
+# Ten ways to install and use the library, each from nothing to a working example in its own clean
+# Debian: the commands that a user types, with the release's files. Debian 12; for Rust and Go 13,
+# since their versions in Debian 12 are too old. The report takes too long for this: `make
+# test-roots` makes it (bench-quick).
 # Usage: ways.sh [WAY...]   WAY: source, cmake, program, debian, c, python, rust, go, nginx, valkey
 # Prints TAP, with the seconds that each way took; its output is in build/ways/WAY.txt.
 set -u
@@ -12,7 +13,7 @@ version=$(sed -n 's/^#define PPRF_VERSION "\(.*\)"/\1/p' include/pprf.h)
 out=build/ways
 mkdir -p $out build/root
 exec 9> build/root/ways.lock
-flock -n 9 || { echo "ways: another one runs" >&2; exit 1; }
+flock -n 9 || { echo "ways: another one is running" >&2; exit 1; }
 
 install='DEBIAN_FRONTEND=noninteractive apt-get -qq --yes --no-install-recommends install'
 whole="tar xf libpprf-$version.tar.gz && cd libpprf-$version"
@@ -20,7 +21,7 @@ whole="tar xf libpprf-$version.tar.gz && cd libpprf-$version"
 readme='awk "/^\`\`\`c\$/ {on = 1; next} /^\`\`\`\$/ {on = 0} on" README.md > example.c'
 c_wanted='20 seeds left'
 
-# suite, what is typed, what the example's last line has to be
+# suite; the commands; the expected last line of the example's output
 declare -A suite=([rust]=trixie [go]=trixie)
 declare -A typed wanted
 typed[source]="$install make
@@ -141,7 +142,7 @@ way() {
   local name=$1 root=build/root/way-$1 start
   tools/root.sh make "build/root/base-${suite[$name]:-bookworm}" "${suite[$name]:-bookworm}" ca-certificates &&
     tools/root.sh copy "build/root/base-${suite[$name]:-bookworm}" "$root" || return 1
-  # the release's files, and the certificates that this machine's administrator has added
+  # the release's files, and certificates that this machine's administrator has added
   tar --create -C build/dist . | tools/root.sh run "$root" 'tar --extract --no-same-owner' || return 1
   case $name in
     debian | nginx)
