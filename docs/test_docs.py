@@ -318,6 +318,21 @@ PACKAGES = {"gcc": "gcc", "clang": "clang", "OpenSSL": "openssl", "nginx": "ngin
 CROSS = {"i386": "gcc-i686-linux-gnu", "arm64": "gcc-aarch64-linux-gnu", "s390x": "gcc-s390x-linux-gnu"}
 
 
+def parameters():
+    """Public headers: where a parameter is described, all are (`make docs` asks Doxygen, which the other tests lack)."""
+    bad, found = [], 0
+    for header in (*ROOT.glob("include/*.h"), *ROOT.glob("tls/*.h")):
+        for comment, name, given in re.findall(r"/\*\*((?:(?!\*/).)*)\*/\s*PPRF_API [^;(]*?(\w+)\(((?:[^()]|\([^()]*\))*)\);",
+                                               header.read_text(), re.S):
+            said = {word for names in re.findall(r"@param(?:\[[a-z,]*\])?((?: +\w+,)* +\w+)", comment)
+                    for word in re.findall(r"\w+", names)}
+            has = {(re.search(r"\(\*(\w+)\)", part) or re.search(r"(\w+)(?:\[[^]]*\])*\s*$", part))[1]
+                   for part in re.split(r",(?![^()]*\))", given)} - {"void"}
+            found += bool(said)
+            bad += [f"{header.name}: {name}: {word}" for word in sorted(said ^ has) if said]
+    ok(found > 30 and not bad, "public headers: each parameter is described, none that is not there", f"{found}", *bad)
+
+
 def platforms():
     """The table of systems names what the makefiles try, and what this system has if it is there."""
     makefiles = "\n".join(p.read_text() for p in MAKEFILES)
@@ -371,6 +386,7 @@ def main():
     changelog()
     axiomatic_blocks()
     names()
+    parameters()
     platforms()
     print(f"1..{count}")
     return failed != 0

@@ -96,8 +96,9 @@ struct pprf_tickets_server {
 };
 
 /** Look at a server.
- * @param[in,out] out    size is set by the caller.
- * @param[in]     server its number in the call of pprf_tickets_new_fleet, from 0 on.
+ * @param[in]     tickets the state.
+ * @param[in]     server  its number in the call of pprf_tickets_new_fleet, from 0 on.
+ * @param[in,out] out     size is set by the caller.
  * @retval PPRF_OK             *out is filled in.
  * @retval PPRF_ERR_NULL       a pointer is NULL.
  * @retval PPRF_ERR_RANGE      there is no such server.
@@ -107,8 +108,9 @@ PPRF_API int pprf_tickets_server(pprf_tickets *tickets, unsigned server,
 
 /** A failure for the log: which server, and why it cannot be used.  Of all processes one gets it, once;
  * again only when the server has had another failure, or none, since.
- * @param[out] line  a string.
- * @param[in]  bytes room at line: 384 are enough.
+ * @param[in]  tickets the state.
+ * @param[out] line    a string.
+ * @param[in]  bytes   room at line: 384 are enough.
  * @return the line's length; 0: there is no failure that was not told. */
 PPRF_API unsigned pprf_tickets_failure(pprf_tickets *tickets, char *line, size_t bytes);
 
