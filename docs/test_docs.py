@@ -319,11 +319,11 @@ CROSS = {"i386": "gcc-i686-linux-gnu", "arm64": "gcc-aarch64-linux-gnu", "s390x"
 
 
 def parameters():
-    """Public headers: where a parameter is described, all are (`make docs` asks Doxygen, which the other tests lack)."""
+    """Public headers: where a parameter is described, all are, as Doxygen wants it for `make docs`."""
+    declaration = r"/\*\*((?:(?!\*/).)*)\*/\s*PPRF_API [^;(]*?(\w+)\(((?:[^()]|\([^()]*\))*)\);"
     bad, found = [], 0
     for header in (*ROOT.glob("include/*.h"), *ROOT.glob("tls/*.h")):
-        for comment, name, given in re.findall(r"/\*\*((?:(?!\*/).)*)\*/\s*PPRF_API [^;(]*?(\w+)\(((?:[^()]|\([^()]*\))*)\);",
-                                               header.read_text(), re.S):
+        for comment, name, given in re.findall(declaration, header.read_text(), re.S):
             said = {word for names in re.findall(r"@param(?:\[[a-z,]*\])?((?: +\w+,)* +\w+)", comment)
                     for word in re.findall(r"\w+", names)}
             has = {(re.search(r"\(\*(\w+)\)", part) or re.search(r"(\w+)(?:\[[^]]*\])*\s*$", part))[1]
