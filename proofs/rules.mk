@@ -10,7 +10,7 @@ COQCHK_MODULES := $(filter-out %Examples,$(COQ_MODULES))
 GATE := $(PYTHON) proofs/tools/gate.py
 
 .PHONY: prove-coq prove-coq-gate prove-coqchk coq-sources coq-build test-prove-gate test-prove-tools
-.PHONY: update-expected-theorems
+.PHONY: update-expected-theorems theorems
 prove-coq: ## check the Coq proofs and compare the theorems with the expected list
 	@$(SOURCE) $(B)/prove/coq.json
 	@$(PYTHON) proofs/wp/same_text.py --translated
@@ -84,6 +84,8 @@ test-full: prove-coqchk-all prove-wp
 
 update-expected-theorems: coq-build
 	@$(GATE) update . $(COQ)
+theorems: coq-build ## print the headline theorems and all definitions that they mention; NAMES="eval cover": these
+	@$(GATE) print . $(COQ) $(NAMES)
 
 # Most of these need Frama-C or the provers: they run in the C proofs' Debian 12 if this system has
 # none.

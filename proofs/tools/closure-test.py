@@ -127,7 +127,7 @@ def shown(spec, proofs):
             found = closure.Closure(build, ["Pprf.spec.Spec", "Pprf.proofs.Thm"], THEOREMS)
         except closure.Error as why:
             return f"refused: {why}"
-        return "refused: " + "; ".join(found.open) if found.open else found.text()
+        return "refused: " + "; ".join(found.open) if found.open else found.digests()
 
 
 def changed(file, old, new):
@@ -151,8 +151,8 @@ def main():
             print("".join(f"# {line}\n" for line in text.splitlines()[-40:]), end="", flush=True)
 
     right = shown(SPEC, PROOFS)
-    report(right.startswith("# What") and all(f"\nPprf.proofs.Thm.{t}\n" in right for t in THEOREMS) and
-           all(f"\nPprf.spec.Spec.{d}\n" in right for d in
+    report(right.startswith("# What") and all(f"  Pprf.proofs.Thm.{t}\n" in right for t in THEOREMS) and
+           all(f"  Pprf.spec.Spec.{d}\n" in right for d in
                ("world", "game", "twice", "sum", "bound", "fair", "holds", "cmp", "nat_cmp", "either")),
            "all_that_the_theorems_mention_is_there", right)
     for name, file, old, new in WEAKER:

@@ -265,15 +265,30 @@ class Closure:
         full = self.full[bare]
         return (full if full.startswith(OURS) else MATHCOMP2.get(full, bare))
 
-    def text(self):
+    def text(self, names=()):
+        """The statements, and what they mention, as Coq prints them; or those that are called so, by short names."""
+        every = [*self.statements.items(), *sorted(self.definitions.items())]
+        return "\n\n".join(f"{full}\n{text}" for full, text in every
+                           if not names or full in names or full.rsplit(".", 1)[1] in names) + "\n"
+
+    def digests(self):
         """The expected list."""
-        lines = ["# What is proven: the statement of each headline theorem, and below them every definition of",
-                 "# ours that they mention, directly or through others.  Ours have their full names, those of Coq",
-                 "# and mathcomp are as Coq prints them where nothing is imported.  Written by",
-                 "# `make update-expected-theorems`, compared by `make prove-coq`."]
-        for full, text in self.statements.items():
-            lines += ["", full, text]
-        lines += ["", "# ---- what they mention " + "-" * 70]
-        for full, text in sorted(self.definitions.items()):
-            lines += ["", full, text]
+        lines = ["# What is proven: the headline theorems, and below them every definition of ours that they mention,",
+                 "# directly or through others.  Before each full name stands the SHA-256 of its statement or "
+                 "definition,",
+                 "# which `make theorems` prints.  Written by `make update-expected-theorems`, compared by",
+                 "# `make prove-coq`.", ""]
+        lines += [f"{digest(text)}  {full}" for full, text in self.statements.items()]
+        lines += ["", "# ---- what they mention " + "-" * 70, ""]
+        lines += [f"{digest(text)}  {full}" for full, text in sorted(self.definitions.items())]
         return "\n".join(lines) + "\n"
+
+
+def digest(text):
+    """Where its lines break makes no difference."""
+    return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()
+
+
+def parts(text):
+    """{full name: text} of what Closure.text returned."""
+    return dict(part.split("\n", 1) for part in text.strip("\n").split("\n\n"))

@@ -4,6 +4,7 @@
 import contextlib
 import io
 import os
+import re
 import sys
 import tempfile
 
@@ -97,8 +98,31 @@ def extraction(more):
         return f"refused: {why}"
 
 
+def changes():
+    """What is shown where the texts `before` had the digests of a list, and `now` are proved."""
+    def of(theorems, definitions):
+        found = gate.closure.Closure.__new__(gate.closure.Closure)
+        found.statements, found.definitions = theorems, definitions
+        return found
+    before = of({"Pprf.a": "  x\n  = y", "Pprf.gone": "  g"}, {"Pprf.same": "  s", "Pprf.d": "  old"})
+    now = of({"Pprf.a": "  x\n  = z", "Pprf.new": "  n"}, {"Pprf.same": "  s", "Pprf.d": "  old"})
+    shown = []
+    for known in (True, False):
+        with tempfile.TemporaryDirectory() as build, contextlib.redirect_stdout(io.StringIO()) as out:
+            if known:
+                with open(os.path.join(build, gate.AGREED), "w", encoding="utf-8") as f:
+                    f.write(before.text())
+            gate.show_changes(build, before.digests(), now)
+        shown.append(re.sub(r"^(---|\+\+\+|@@).*\n", "", out.getvalue(), flags=re.M))
+    return shown
+
+
+CHANGES = ["Pprf.a is changed:\n   x\n-  = y\n+  = z\nPprf.new is new:\n+  n\nPprf.gone is gone:\n-  g\n",
+           "Pprf.a is changed:\n+  x\n+  = z\nPprf.new is new:\n+  n\nPprf.gone is gone:\n\n"]
+
+
 def main():
-    print(f"1..{len(GOOD) + len(BAD) + len(EXTRACTS) + 3}")
+    print(f"1..{len(GOOD) + len(BAD) + len(EXTRACTS) + 4}")
     failed = False
     cases = [(f"{name}_passes", text, want, False) for name, text, want in GOOD]
     cases += [(f"{name}_is_refused", text, "refused: ", True) for name, text in BAD]
@@ -113,6 +137,7 @@ def main():
     refused = old is not None and "not all versions of mathcomp have take_take" in old
     extracted = [(name, str(extraction("\n" + more))) for name, more in EXTRACTS]
     others = [(refused, "another_name_is_refused", old), (own is None, "our_name_passes", own),
+              (changes() == CHANGES, "what_differs_is_shown_with_its_text", str(changes())),
               (extraction("") is None, "the_extraction_passes", extraction("")),
               *((got.startswith("refused: "), f"{name}_in_the_extraction_is_refused", got) for name, got in extracted)]
     for number, (good, name, got) in enumerate(others, len(cases) + 1):

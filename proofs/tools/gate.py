@@ -3,14 +3,15 @@
 """The gate behind `make prove-coq`: what a green build of the proofs does not say by itself.
 
   gate.py scan TREE            the sources contain no way to assume instead of prove
-  gate.py theorems TREE BUILD  the headline theorems (proofs/Main.v) are pinned (Pinned.v), applied
-                               (*Examples.v, where no function of opt is assumed), rest on no axiom, and they
-                               and all definitions that they mention are what proofs/expected-theorems.txt
-                               says (closure.py)
+  gate.py theorems TREE BUILD  the headline theorems (proofs/Main.v) are applied (*Examples.v, where no function of
+                               opt is assumed), rest on no axiom, and they and all definitions that they mention
+                               have the digests of proofs/expected-theorems.txt (closure.py).  What differs is
+                               shown: beside what it was when BUILD last agreed with that list
   gate.py coqchk TREE LOG [all] the independent checker checked each module but the examples (all: these too) and found
                                no axiom: at most primitives of Coq's kernel
   gate.py summary TREE JSON    the last line, when all of that has passed; JSON for the report
-  gate.py update TREE BUILD    rewrite proofs/expected-theorems.txt (then review the diff)
+  gate.py print TREE BUILD [NAME...]  print the statements and the definitions, or these
+  gate.py update TREE BUILD    rewrite proofs/expected-theorems.txt (then review what it prints)
 TREE holds _CoqProject, spec/ and proofs/; BUILD their compiled copies."""
 import difflib
 import glob
@@ -52,6 +53,7 @@ GENERATED = {  # by whom; written into BUILD, never in TREE
     "spec/sha/ShaCode.v": ("sha", sha.translate),
 }
 EXPECTED = "proofs/expected-theorems.txt"
+AGREED = "theorems.txt"  # in BUILD: the text that last had the expected digests
 EXTRACTION = "proofs/oracle/Extract.v"  # run beside the compiled files, by the oracle's rule
 EXTRACTS = [  # all that it may say: what is extracted is the model, and only Coq's own table replaces something
     r"From mathcomp Require Import all_ssreflect", r"From Pprf\.(spec|proofs) Require Import \w+",
@@ -179,15 +181,9 @@ def headline(tree):
     """The names that Main.v prints the assumptions of."""
     code = strip(read(os.path.join(tree, "proofs/Main.v")))
     names = re.findall(r"Print\s+Assumptions\s+(\w+)\s*\.", code)
-    pinned = re.findall(r"Definition\s+(\w+)_statement\b",
-                        strip(read(os.path.join(tree, "proofs/Pinned.v"))))
-    for what, seq in (("Main.v", names), ("Pinned.v", pinned)):
-        twice = sorted({n for n in seq if seq.count(n) > 1})
-        if twice:
-            raise Refused(f"{what} names twice: {', '.join(twice)}")
-    if set(names) != set(pinned):
-        odd = sorted(set(names) ^ set(pinned))
-        raise Refused(f"Main.v and Pinned.v disagree about {', '.join(odd)}")
+    twice = sorted({n for n in names if names.count(n) > 1})
+    if twice:
+        raise Refused(f"Main.v names twice: {', '.join(twice)}")
     examples = {name: strip(read(os.path.join(tree, name))) for name in sources(tree)
                 if name.endswith("Examples.v")}
     for name, code in examples.items():
@@ -214,12 +210,12 @@ def theorems(tree, build):
     proven = ask_coq(tree, build)
     if proven.open:
         raise Refused("not closed under the global context: " + "; ".join(proven.open))
-    path = os.path.join(tree, EXPECTED)
-    want, got = read(path), proven.text()
-    if want.split() != got.split():
-        sys.stdout.writelines(difflib.unified_diff(
-            want.splitlines(True), got.splitlines(True), EXPECTED, "proved"))
+    want, got = read(os.path.join(tree, EXPECTED)), proven.digests()
+    if want != got:
+        show_changes(build, want, proven)
         raise Refused(f"the theorems, or what they mention, differ from {EXPECTED}")
+    with open(os.path.join(build, AGREED), "w", encoding="utf-8") as f:
+        f.write(proven.text())
     files = {}
     for full in proven.statements:
         module, name = full.rsplit(".", 1)
@@ -239,10 +235,33 @@ def summary(tree, result):
     print(f"coq: {len(names)} theorems proved, closed under the global context")
 
 
+def show_changes(build, want, proven):
+    """What has another digest than in the list, is new or gone: its text now, and before if BUILD has that."""
+    path, now = os.path.join(build, AGREED), closure.parts(proven.text())
+    before = closure.parts(read(path)) if os.path.exists(path) else {}
+    listed = {full: digest for digest, full in re.findall(r"^(\w+)  (\S+)$", want, re.M)}
+    for full in dict.fromkeys([*now, *listed]):
+        was, text = before.get(full, ""), now.get(full, "")
+        if full in now and closure.digest(text) == listed.get(full):
+            continue
+        print(f"{full} is {'new' if full not in listed else 'changed' if full in now else 'gone'}:")
+        known = full in listed and closure.digest(was) == listed[full]
+        print("\n".join(difflib.unified_diff(was.splitlines() if known else [], text.splitlines(), "expected", "proved",
+                                             lineterm="")))
+
+
+def print_text(tree, build, *names):
+    text = ask_coq(tree, build).text(names)
+    if not text.strip():
+        raise Refused(f"no theorem, and nothing that one mentions, is called {' or '.join(names)}")
+    sys.stdout.write(text)
+
+
 def update(tree, build):
-    text = ask_coq(tree, build).text()  # before the file is touched
-    with open(os.path.join(tree, EXPECTED), "w", encoding="utf-8") as f:
-        f.write(text)
+    proven, path = ask_coq(tree, build), os.path.join(tree, EXPECTED)  # before the file is touched
+    show_changes(build, read(path), proven)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(proven.digests())
 
 
 # The types and operations of machine integers and strings that Coq's kernel has built in.  mathcomp 2 loads
@@ -287,7 +306,7 @@ def coqchk(tree, log, which=""):
 
 
 def main():
-    commands = {"scan": scan, "theorems": theorems, "update": update, "coqchk": coqchk,
+    commands = {"scan": scan, "theorems": theorems, "print": print_text, "update": update, "coqchk": coqchk,
                 "summary": summary}
     try:
         commands[sys.argv[1]](*sys.argv[2:])
