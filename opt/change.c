@@ -6,28 +6,27 @@
 #include <string.h>
 
 #include "key.h"
-#include "read.h"
 
 /* The packed store could not become slots: try again at twice as many nodes. */
 static void ask_later(struct opt_store *s)
 {
   do
     s->most *= 2;
-  while (s->most < s->nodes);
+  while (s->most < s->packed->nodes);
 }
 
 void opt_store_may_change(struct opt_store *s)
 {
-  s->most = opt_most_packed(s->punctured.depth);
+  s->most = opt_most_packed(s->slots.punctured.depth);
   s->least = s->most == UINT64_MAX ? 0 : s->most >> 3;
-  if (s->packed != NULL && s->most < s->nodes)
+  if (s->packed != NULL && s->most < s->packed->nodes)
     ask_later(s);
 }
 
-int opt_store_open_apart(struct opt_store *s, unsigned depth)
+int opt_slots_open_apart(struct opt_slots *s, unsigned depth)
 {
-  void *small = calloc(1, opt_store_small_bytes(depth) + 1);
-  int err = small == NULL ? PPRF_ERR_NOMEM : opt_store_open(s, depth, small, 0);
+  void *small = calloc(1, opt_slots_small_bytes(depth) + 1);
+  int err = small == NULL ? PPRF_ERR_NOMEM : opt_slots_open(s, depth, small, 0);
   if (err != PPRF_OK)
     free(small);
   else
@@ -38,41 +37,41 @@ int opt_store_open_apart(struct opt_store *s, unsigned depth)
 /* ---- packed to pair slots ---- */
 
 /* Load the nodes of a packed store, and the gaps between them, into empty pair slots. */
-static PPRF_WORK void load_packed(struct opt_store *s, const struct opt_packed *p)
+static PPRF_WORK void load_packed(struct opt_slots *s, const struct opt_packed *p)
 {
   struct opt_cursor cursor = {0};
   struct opt_entry e;
   uint64_t end = 0;
   while (opt_packed_read(p, &cursor, &e)) {
     if (e.node.start > end)
-      opt_store_load_gap(s, end, e.node.start - 1);
-    opt_store_load_node(s, &e);
+      opt_slots_load_gap(s, end, e.node.start - 1);
+    opt_slots_load_node(s, &e);
     end = opt_node_end(e.node);
   }
   if (end >> p->depth == 0)
-    opt_store_load_gap(s, end, (UINT64_C(1) << p->depth) - 1);
+    opt_slots_load_gap(s, end, (UINT64_C(1) << p->depth) - 1);
   explicit_bzero(&e, sizeof e);
 }
 
 /* Replace the packed store by pair slots, which are empty so far.  The pointer to the packed
  * store is cleared last, so that a child forked meanwhile finds one complete store to free. */
-static void replace_packed(struct opt_store *s, struct opt_store *slots)
+static void replace_packed(struct opt_store *s, struct opt_slots *slots)
 {
   load_packed(slots, s->packed);
   opt_packed_close(s->packed);
-  slots->packed = s->packed;
-  *s = *slots;
+  s->slots = *slots;
   KEEP_STORES(s);
   s->packed = NULL;
+  s->least = 0;
 }
 
 /* Open empty pair slots for the nodes of a packed store; if its seeds are locked in memory, the
  * slots must be too. */
-static int open_slots(const struct opt_store *s, struct opt_store *slots)
+static int open_slots(const struct opt_store *s, struct opt_slots *slots)
 {
-  int err = opt_store_open_apart(slots, s->punctured.depth);
+  int err = opt_slots_open_apart(slots, s->slots.punctured.depth);
   if (err == PPRF_OK && opt_packed_locked(s->packed) && !slots->locked) {
-    opt_store_drop(slots);
+    opt_slots_drop(slots);
     err = PPRF_ERR_NOMEM;
   }
   return err;
@@ -81,8 +80,8 @@ static int open_slots(const struct opt_store *s, struct opt_store *slots)
 /* Back the pages of pair slots, and only then replace the packed store by them. */
 static int prefault_packed(struct opt_store *s)
 {
-  struct opt_store slots;
-  if (s->punctured.depth > PPRF_SLOTS_DEPTH_MAX)
+  struct opt_slots slots;
+  if (s->slots.punctured.depth > PPRF_SLOTS_DEPTH_MAX)
     return PPRF_ERR_NOMEM;
   int err = open_slots(s, &slots);
   if (err != PPRF_OK)
@@ -91,7 +90,7 @@ static int prefault_packed(struct opt_store *s)
   if (err == PPRF_OK)
     replace_packed(s, &slots);
   else
-    opt_store_drop(&slots);
+    opt_slots_drop(&slots);
   return err;
 }
 
@@ -99,7 +98,7 @@ int opt_store_prefault(struct opt_store *s)
 {
   if (s->packed != NULL)
     return prefault_packed(s);
-  int err = opt_pages_back(s);
+  int err = opt_pages_back(&s->slots);
   if (err == PPRF_OK)
     s->least = 0;
   return err;
@@ -107,12 +106,12 @@ int opt_store_prefault(struct opt_store *s)
 
 static int to_slots(struct opt_store *s)
 {
-  struct opt_store slots;
+  struct opt_slots slots;
   int err = open_slots(s, &slots);
   if (err != PPRF_OK)
     return err;
-  opt_store_may_change(&slots);
   replace_packed(s, &slots);
+  opt_store_may_change(s);
   return PPRF_OK;
 }
 
@@ -128,9 +127,11 @@ static int read_next(void *reader, struct opt_entry *e)
  * forked meanwhile frees what its copy names. */
 static int to_packed(struct opt_store *s, struct opt_packed *place)
 {
-  struct opt_store packed, slots = *s;
-  struct opt_reader reader = {.store = s};
-  int err = opt_store_load_packed(&packed, s->punctured.depth, s->nodes, place, read_next, &reader);
+  struct opt_store packed;
+  struct opt_slots slots = s->slots;
+  struct opt_reader reader = opt_store_reader(s);
+  int err =
+    opt_store_load_packed(&packed, slots.punctured.depth, slots.nodes, place, read_next, &reader);
   if (err != PPRF_OK)
     return err;
   if (slots.locked && !opt_packed_locked(place)) {
@@ -142,7 +143,7 @@ static int to_packed(struct opt_store *s, struct opt_packed *place)
   KEEP_STORES(s);
   *s = packed;
   KEEP_STORES(s);
-  opt_store_close(&slots);
+  opt_slots_close(&slots);
   return PPRF_OK;
 }
 

@@ -41,7 +41,7 @@ static inline uint64_t opt_most_packed(unsigned depth)
 
 /** Make empty pair slots in a block of their own, so that they can replace a packed store later.
  * @retval PPRF_OK, or PPRF_ERR_NOMEM. */
-int opt_store_open_apart(struct opt_store *s, unsigned depth);
+int opt_slots_open_apart(struct opt_slots *s, unsigned depth);
 
 /** pprf_prefault for a store: change a packed store to pair slots, which never change again.
  * @retval PPRF_OK, or PPRF_ERR_NOMEM, also if seeds would no longer be kept out of swap. */
@@ -52,9 +52,10 @@ void opt_key_change(struct pprf_key *key);
 
 /* To be used after an operation that may have changed the number of nodes. */
 #define OPT_CHANGE_IF_DUE(key)                                              \
-  if (__builtin_expect((key)->store.packed != NULL ? (key)->store.nodes > (key)->store.most   \
-                                                   : (key)->store.nodes < (key)->store.least, \
-                       0))                                                  \
+  if (__builtin_expect((key)->store.packed != NULL                       \
+                         ? (key)->store.packed->nodes > (key)->store.most  \
+                         : (key)->store.slots.nodes < (key)->store.least,  \
+                       0))                                                 \
     opt_key_change(key);
 #endif
 

@@ -19,10 +19,11 @@
  *
  * A block of the tree whose leaves are all marked is marked as full, and its pages go back. */
 #include "change.h"
+#include "packed/core.h"
 #include "walk.h"
 #include "wp/core_steps.h"
-#ifndef __FRAMAC__
-#include "packed/core.h"
+#ifdef __FRAMAC__
+#include "key.acsl"
 #endif
 
 /* Walk from a live node down to a leaf: derive the leaf's seed and, unless copath is NULL, the
@@ -43,12 +44,12 @@
     ensures error: \result != PPRF_OK ==> zero_seed(*value);
     ensures error_copath: \result != PPRF_OK ==> copath != \null ==>
       wiped_or_same{Pre,Post}(copath, node.height); */
-static inline int descend(const struct opt_store *s, struct pprf_family family,
+static inline int descend(const struct opt_slots *s, struct pprf_family family,
                           struct opt_node node, uint64_t leaf, struct pprf_seed *copath,
                           struct pprf_seed *value)
 {
   LEAF_BELOW_NODE
-  struct pprf_seed seed = opt_store_seed(s, node);
+  struct pprf_seed seed = opt_slots_seed(s, node);
   return opt_walk(family, seed, node.start, node.height, leaf, copath, value) /*@ ghost (d) */;
 }
 
@@ -71,12 +72,12 @@ static inline int descend(const struct opt_store *s, struct pprf_family family,
     ensures error: \result.err != PPRF_OK ==> \forall integer i; 0 <= i < node.height ==>
       zero_seed(out[i].seed);
     ensures behind: wiped_or_kept{Pre,Post}(out, \result.count, node.height); */
-static inline struct opt_kept siblings(const struct opt_store *s, struct pprf_family family,
+static inline struct opt_kept siblings(const struct opt_slots *s, struct pprf_family family,
                                        struct opt_node node, uint64_t leaf, int right_side,
                                        struct opt_entry *out)
 {
   LEAF_BELOW_NODE
-  struct pprf_seed seed = opt_store_seed(s, node);
+  struct pprf_seed seed = opt_slots_seed(s, node);
   return opt_siblings(family, seed, node.start, node.height, leaf, right_side, out)
     /*@ ghost (d) */;
 }
@@ -114,7 +115,7 @@ static inline struct opt_kept siblings(const struct opt_store *s, struct pprf_fa
       ; */
 
 /* The same in the middle of a puncture, which leaves the key unchanged so far. */
-/*@ requires key: key(root, s);
+/*@ requires key: slots_key(root, s);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       covers(node.start, node.height, leaf);
@@ -133,11 +134,11 @@ static inline struct opt_kept siblings(const struct opt_store *s, struct pprf_fa
     ensures error: \result.err != PPRF_OK ==> \forall integer i; 0 <= i < node.height ==>
       zero_seed(out[i].seed);
     ensures behind: wiped_or_kept{Pre,Post}(out, \result.count, node.height);
-    ensures key: key(root, s);
+    ensures key: slots_key(root, s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
-static inline struct opt_kept range_siblings(const struct opt_store *s, struct pprf_family family,
+static inline struct opt_kept range_siblings(const struct opt_slots *s, struct pprf_family family,
                                              struct opt_node node, uint64_t leaf, int right_side,
                                              struct opt_entry *out)
 {
@@ -150,17 +151,17 @@ static inline struct opt_kept range_siblings(const struct opt_store *s, struct p
 }
 
 /* Wipe the nodes that remain on one side of a range; they are not part of the key. */
-/*@ requires key: key(root, s);
+/*@ requires key: slots_key(root, s);
     requires \valid(e + (0 .. n - 1));
     requires apart: APART(e + (0 .. n - 1), s);
     assigns e[0 .. n - 1];
     ensures wiped: \forall integer i; 0 <= i < n ==> zero_seed(e[i].seed);
-    ensures key: key(root, s);
+    ensures key: slots_key(root, s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
 static inline void wipe_side(struct opt_entry *e, unsigned n)
-  /*@ ghost (const struct opt_store *s) */
+  /*@ ghost (const struct opt_slots *s) */
 {
   KEY_BEFORE
   /*@ assert apart: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==>
@@ -170,20 +171,20 @@ static inline void wipe_side(struct opt_entry *e, unsigned n)
 }
 
 /* Wipe those on both sides. */
-/*@ requires key: key(root, s);
+/*@ requires key: slots_key(root, s);
     requires \valid(left + (0 .. lefts - 1)) && \valid(right + (0 .. rights - 1));
     requires \separated(left + (0 .. lefts - 1), right + (0 .. rights - 1));
     requires apart: APART(left + (0 .. lefts - 1), s) && APART(right + (0 .. rights - 1), s);
     assigns left[0 .. lefts - 1], right[0 .. rights - 1];
     ensures wiped_left: \forall integer i; 0 <= i < lefts ==> zero_seed(left[i].seed);
     ensures wiped_right: \forall integer i; 0 <= i < rights ==> zero_seed(right[i].seed);
-    ensures key: key(root, s);
+    ensures key: slots_key(root, s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
 static inline void wipe_rest(struct opt_entry *left, unsigned lefts, struct opt_entry *right,
                              unsigned rights)
-  /*@ ghost (const struct opt_store *s) */
+  /*@ ghost (const struct opt_slots *s) */
 {
   wipe_side(left, lefts) /*@ ghost (s) */;
   //@ assert place: s->slot == \at(s->slot,Pre) && s->punctured.depth == \at(s->punctured.depth,Pre);
@@ -193,7 +194,7 @@ static inline void wipe_rest(struct opt_entry *left, unsigned lefts, struct opt_
 }
 
 /* Derive the left siblings that remain of the first live node that a range overlaps. */
-/*@ requires key: key(root, s) && first < pow2(s->punctured.depth);
+/*@ requires key: slots_key(root, s) && first < pow2(s->punctured.depth);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       first < node.start + pow2(node.height);
@@ -208,11 +209,11 @@ static inline void wipe_rest(struct opt_entry *left, unsigned lefts, struct opt_
     ensures lefts: \result.err == PPRF_OK ==>
       lefts_of(&s->punctured, out, \result.count, first);
     ensures behind: wiped_or_kept{Pre,Post}(out, \result.count, PPRF_SLOTS_DEPTH_MAX);
-    ensures key: key(root, s);
+    ensures key: slots_key(root, s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
-static inline struct opt_kept siblings_left_of_range(const struct opt_store *s,
+static inline struct opt_kept siblings_left_of_range(const struct opt_slots *s,
                                                      struct pprf_family family,
                                                      struct opt_node node, uint64_t first,
                                                      struct opt_entry *out)
@@ -225,7 +226,7 @@ static inline struct opt_kept siblings_left_of_range(const struct opt_store *s,
 }
 
 /* Derive the right siblings that remain of the last such node. */
-/*@ requires key: key(root, s) && last < pow2(s->punctured.depth);
+/*@ requires key: slots_key(root, s) && last < pow2(s->punctured.depth);
     requires family: tree_family(family);
     requires \valid(out + (0 .. PPRF_SLOTS_DEPTH_MAX - 1));
     requires apart: APART(out + (0 .. PPRF_SLOTS_DEPTH_MAX - 1), s);
@@ -237,18 +238,18 @@ static inline struct opt_kept siblings_left_of_range(const struct opt_store *s,
     ensures rights: \result.err == PPRF_OK ==>
       rights_of(&s->punctured, out, \result.count, last);
     ensures behind: wiped_or_kept{Pre,Post}(out, \result.count, PPRF_SLOTS_DEPTH_MAX);
-    ensures key: key(root, s);
+    ensures key: slots_key(root, s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
-static inline struct opt_kept siblings_right_of_range(const struct opt_store *s,
+static inline struct opt_kept siblings_right_of_range(const struct opt_slots *s,
                                                       struct pprf_family family, uint64_t last,
                                                       struct opt_entry *out)
 {
   struct opt_node node;
   //@ assert depth: 1 <= s->punctured.depth <= 32;
   //@ ghost live_apart_lemma(&s->punctured, 0, 0, s->punctured.depth);
-  if (!opt_store_find(s, last, &node))
+  if (!opt_slots_find(s, last, &node))
     return (struct opt_kept){0, PPRF_OK};
   return range_siblings(s, family, node, last, 1, out);
 }
@@ -261,7 +262,7 @@ struct rest {
 
 /* Derive the nodes that remain on both sides; node is the first live node that the range
  * overlaps. */
-/*@ requires key: key(root, s) && first <= last < pow2(s->punctured.depth);
+/*@ requires key: slots_key(root, s) && first <= last < pow2(s->punctured.depth);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       first < node.start + pow2(node.height);
@@ -282,11 +283,11 @@ struct rest {
       rights_of(&s->punctured, right, \result.rights, last);
     ensures behind: wiped_or_kept{Pre,Post}(left, \result.lefts, PPRF_SLOTS_DEPTH_MAX) &&
       wiped_or_kept{Pre,Post}(right, \result.rights, PPRF_SLOTS_DEPTH_MAX);
-    ensures key: key(root, s);
+    ensures key: slots_key(root, s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
-static inline struct rest siblings_beside_range(const struct opt_store *s,
+static inline struct rest siblings_beside_range(const struct opt_slots *s,
                                                 struct pprf_family family, struct opt_node node,
                                                 uint64_t first, uint64_t last,
                                                 struct opt_entry *left, struct opt_entry *right)
@@ -303,7 +304,7 @@ static inline struct rest siblings_beside_range(const struct opt_store *s,
 
 /* Puncture a range that overlaps a live node, the first of them node; left and right are buffers
  * for the remaining nodes. */
-/*@ requires key: key(root, s) && first <= last < pow2(s->punctured.depth);
+/*@ requires key: slots_key(root, s) && first <= last < pow2(s->punctured.depth);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       first < node.start + pow2(node.height) && node.start <= last;
@@ -314,7 +315,7 @@ static inline struct rest siblings_beside_range(const struct opt_store *s,
       APART(right + (0 .. PPRF_SLOTS_DEPTH_MAX - 1), s);
     assigns left[0 .. PPRF_SLOTS_DEPTH_MAX - 1], right[0 .. PPRF_SLOTS_DEPTH_MAX - 1], s->nodes,
       s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured), expansions;
-    ensures key: key(root, s);
+    ensures key: slots_key(root, s);
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures cost: expansions <= \old(expansions) + 2 * s->punctured.depth;
     ensures leaves: \result == PPRF_OK ==> \forall integer x; is_punctured(&s->punctured, x) <==>
@@ -322,7 +323,7 @@ static inline struct rest siblings_beside_range(const struct opt_store *s,
     ensures error_words: \result != PPRF_OK ==> same_words{Pre,Post}(&s->punctured);
     ensures error_slots: \result != PPRF_OK ==> same_slots{Pre,Post}(s);
     ensures error_nodes: \result != PPRF_OK ==> s->nodes == \old(s->nodes); */
-static inline int punct_from(struct opt_store *s, struct pprf_family family, struct opt_node node,
+static inline int punct_from(struct opt_slots *s, struct pprf_family family, struct opt_node node,
                              uint64_t first, uint64_t last, struct opt_entry *left,
                              struct opt_entry *right)
 {
@@ -331,7 +332,7 @@ static inline int punct_from(struct opt_store *s, struct pprf_family family, str
   const struct rest rest = siblings_beside_range(s, family, node, first, last, left, right);
   //@ assert some: !is_punctured(&s->punctured, live_leaf);
   if (rest.err == PPRF_OK)
-    opt_store_puncture_range(s, first, last, left, rest.lefts, right, rest.rights);
+    opt_slots_puncture_range(s, first, last, left, rest.lefts, right, rest.rights);
   KEY_AFTER_PUNCTURE
   wipe_rest(left, rest.lefts, right, rest.rights) /*@ ghost (s) */;
   KEY_KEPT_BY_WIPING
@@ -339,11 +340,11 @@ static inline int punct_from(struct opt_store *s, struct pprf_family family, str
 }
 
 /* Puncture a range of leaves that lies in the tree. */
-/*@ requires key: key(root, s) && first <= last < pow2(s->punctured.depth);
+/*@ requires key: slots_key(root, s) && first <= last < pow2(s->punctured.depth);
     requires family: tree_family(family);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured),
       expansions;
-    ensures key: key(root, s);
+    ensures key: slots_key(root, s);
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
       \forall integer x; first <= x <= last ==> is_punctured{Pre}(&s->punctured, x);
     ensures cost: expansions <= \old(expansions) + 2 * s->punctured.depth;
@@ -353,13 +354,13 @@ static inline int punct_from(struct opt_store *s, struct pprf_family family, str
       is_punctured{Pre}(&s->punctured, x) || first <= x <= last;
     ensures error: \result != PPRF_OK ==> same_words{Pre,Post}(&s->punctured) &&
       same_slots{Pre,Post}(s) && s->nodes == \old(s->nodes); */
-static PPRF_WORK int punct_range(struct opt_store *s, struct pprf_family family, uint64_t first,
+static PPRF_WORK int punct_range(struct opt_slots *s, struct pprf_family family, uint64_t first,
                                  uint64_t last)
 {
   struct opt_entry left[PPRF_SLOTS_DEPTH_MAX], right[PPRF_SLOTS_DEPTH_MAX];
   struct opt_node node;
-  int more = opt_store_next(s, first, &node);
-  //@ assert key: key(root, s);
+  int more = opt_slots_next(s, first, &node);
+  //@ assert key: slots_key(root, s);
   if (!more || node.start > last)
     return PPRF_ERR_PUNCTURED;
   //@ ghost uint64_t live_leaf = either_lemma(node.start > first, node.start, first);
@@ -367,27 +368,8 @@ static PPRF_WORK int punct_range(struct opt_store *s, struct pprf_family family,
   return punct_from(s, family, node, first, last, left, right);
 }
 
-#ifndef __FRAMAC__
-static NOINLINE int punct_range_packed(pprf_key *key, uint64_t first, uint64_t last)
-{
-  struct opt_packed *p = key->store.packed;
-  unsigned stack = RANGE_STACK;
-  int err;
-  if (depth_of(key) <= PPRF_SLOTS_DEPTH_MAX) {
-    err = opt_packed_punct_range(p, key->family, first, last);
-  } else {
-    err = opt_packed_punct_range_deep(p, key->family, first, last);
-    stack += 2 * DEEP_STACK;
-  }
-  key->store.nodes = p->nodes;
-  prg_wipe(prg_wipe_plan(stack));
-  OPT_CHANGE_IF_DUE(key)
-  return err;
-}
-#endif
-
 /* Evaluate at a leaf that the live node covers. */
-/*@ requires key: key(root, s);
+/*@ requires key: slots_key(root, s);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       covers(node.start, node.height, leaf);
@@ -398,7 +380,7 @@ static NOINLINE int punct_range_packed(pprf_key *key, uint64_t first, uint64_t l
     ensures value: \result == PPRF_OK ==> \exists integer lo, hi; seed_bytes(out, lo, hi) &&
       seed_from_words(lo, hi) == leaf_value(root, s->punctured.depth, leaf);
     ensures error: \result != PPRF_OK ==> seed_bytes(out, 0, 0); */
-static PPRF_WORK int eval(const struct opt_store *s, struct pprf_family family,
+static PPRF_WORK int eval(const struct opt_slots *s, struct pprf_family family,
                           struct opt_node node, uint64_t leaf, uint8_t *out)
 {
   struct pprf_seed value;
@@ -408,66 +390,8 @@ static PPRF_WORK int eval(const struct opt_store *s, struct pprf_family family,
   return err;
 }
 
-#ifndef __FRAMAC__
-static NOINLINE int eval_packed(const pprf_key *key, uint64_t leaf, uint8_t *out)
-{
-  int err = opt_packed_eval(key->store.packed, key->family, leaf, out);
-  prg_wipe(prg_wipe_plan(EVAL_STACK));
-  return err;
-}
-#endif
-
-/*@ requires key: key == \null ||
-      (\valid_read(key) && (copied(key) || key(root, &key->store)));
-    requires family: key == \null || copied(key) || tree_family(key->family);
-    requires out: out == \null || \valid(out + (0 .. 15));
-    requires apart: key == \null || out == \null || (\separated(out + (0 .. 15), key) &&
-      (copied(key) || APART(out + (0 .. 15), &key->store)));
-    assigns out[0 .. 15], expansions;
-    ensures null: \result == PPRF_ERR_NULL <==> key == \null || out == \null;
-    ensures forked: \result == PPRF_ERR_FORKED <==>
-      key != \null && out != \null && copied{Pre}(key);
-    ensures range: \result == PPRF_ERR_RANGE <==>
-      key != \null && out != \null && !copied{Pre}(key) && leaf >= pow2(key->store.punctured.depth);
-    ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
-      key != \null && out != \null && !copied{Pre}(key) && leaf < pow2(key->store.punctured.depth) &&
-      is_punctured{Pre}(&key->store.punctured, leaf);
-    ensures others: \result == PPRF_OK || \result == PPRF_ERR_NULL || \result == PPRF_ERR_FORKED ||
-      \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED || prg_error(\result);
-    ensures cost: key != \null ==> !copied{Pre}(key) ==>
-      \forall integer s, h; LIVE_BEFORE(&key->store.punctured, s, h, leaf) ==>
-      expansions <= \old(expansions) + h;
-    ensures free: \result != PPRF_OK ==> !prg_error(\result) ==> expansions <= \old(expansions);
-    ensures value: \result == PPRF_OK ==> \exists integer lo, hi; seed_bytes(out, lo, hi) &&
-      seed_from_words(lo, hi) == leaf_value(root, key->store.punctured.depth, leaf);
-    ensures error: \result != PPRF_OK ==> out != \null ==> seed_bytes(out, 0, 0); */
-int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
-{
-  struct opt_node node;
-  PPRF_IF_WIDE(key, return opt_wide_key_eval(wide, leaf, PPRF_LONGER(out));)
-  if (out == NULL)
-    return PPRF_ERR_NULL;
-  store_seed(out, (struct pprf_seed){0, 0});
-  if (key == NULL)
-    return PPRF_ERR_NULL;
-  if (pprf_is_copy(key->maker))
-    return PPRF_ERR_FORKED;
-  if (!opt_in_tree(leaf, depth_of(key)))
-    return PPRF_ERR_RANGE;
-  OPT_IF_PACKED(&key->store, return eval_packed(key, leaf, out);)
-  //@ ghost live_apart_lemma(&key->store.punctured, 0, 0, key->store.punctured.depth);
-  if (!opt_store_find(&key->store, leaf, &node))
-    return PPRF_ERR_PUNCTURED;
-  //@ assert node: LIVE_BEFORE(&key->store.punctured, node.start, node.height, leaf);
-  /*@ assert only: \forall integer s, h; LIVE_BEFORE(&key->store.punctured, s, h, leaf) ==>
-        h == node.height; */
-  int err = eval(&key->store, key->family, node, leaf, out);
-  prg_wipe(prg_wipe_plan(EVAL_STACK));
-  return err;
-}
-
 /* Walk down for a puncture, which leaves the key unchanged so far. */
-/*@ requires key: key(root, s);
+/*@ requires key: slots_key(root, s);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       covers(node.start, node.height, leaf);
@@ -483,11 +407,11 @@ int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
       copath_seeds(root, s->punctured.depth, leaf, copath, 0, node.height);
     ensures error: \result != PPRF_OK ==> zero_seed(*value) &&
       wiped_or_same{Pre,Post}(copath, node.height);
-    ensures key: key(root, s);
+    ensures key: slots_key(root, s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
-static inline int derive_copath(const struct opt_store *s, struct pprf_family family,
+static inline int derive_copath(const struct opt_slots *s, struct pprf_family family,
                                 struct opt_node node, uint64_t leaf, struct pprf_seed *copath,
                                 struct pprf_seed *value)
 {
@@ -499,15 +423,15 @@ static inline int derive_copath(const struct opt_store *s, struct pprf_family fa
 }
 
 /* Wipe a co-path, which is not part of the key. */
-/*@ requires key: key(root, s);
+/*@ requires key: slots_key(root, s);
     requires \valid(copath + (0 .. n - 1));
     requires apart: APART(copath + (0 .. n - 1), s);
     assigns copath[0 .. n - 1];
     ensures wiped: \forall integer i; 0 <= i < n ==> zero_seed(copath[i]);
-    ensures key: key(root, s);
+    ensures key: slots_key(root, s);
     ensures set: same_set{Pre,Post}(&s->punctured); */
 static inline void wipe_copath(struct pprf_seed *copath, unsigned n)
-  /*@ ghost (const struct opt_store *s) */
+  /*@ ghost (const struct opt_slots *s) */
 {
   KEY_BEFORE
   /*@ assert apart: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==>
@@ -522,7 +446,7 @@ struct done {
 };
 
 /* opt_store_find, with the proof that no other node covers the leaf. */
-/*@ requires key: key(root, s) && leaf < pow2(s->punctured.depth);
+/*@ requires key: slots_key(root, s) && leaf < pow2(s->punctured.depth);
     requires \valid(node) && APART(node, s);
     assigns *node;
     ensures results: \result == 0 || \result == 1;
@@ -532,65 +456,65 @@ struct done {
       covers(node->start, node->height, leaf) && node->start == covering_start(leaf, node->height);
     ensures only: \result == 1 ==> \forall integer t, h; LIVE_BEFORE(&s->punctured, t, h, leaf) ==>
       h == node->height;
-    ensures key: key(root, s);
+    ensures key: slots_key(root, s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured); */
-static inline int find_node(const struct opt_store *s, uint64_t leaf, struct opt_node *node)
+static inline int find_node(const struct opt_slots *s, uint64_t leaf, struct opt_node *node)
 {
   KEY_BEFORE
   /*@ assert apart: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==>
         \separated(node, &s->punctured.summary[k][i]); */
   //@ ghost live_apart_lemma(&s->punctured, 0, 0, d);
-  int live = opt_store_find(s, leaf, node);
+  int live = opt_slots_find(s, leaf, node);
   KEY_KEPT
   /*@ assert node: live == 1 ==> LIVE_BEFORE(&s->punctured, node->start, node->height, leaf); */
   return live;
 }
 
 /* Puncture, and write the leaf's value to out if that is not NULL. */
-/*@ requires key: key(root, &key->store) && \valid(key);
-    requires family: tree_family(key->family);
+/*@ requires key: slots_key(root, s);
+    requires family: tree_family(family);
     requires out: out == \null || \valid(out + (0 .. 15));
-    assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],
-      BITMAP_WORDS(&key->store.punctured), out[0 .. WANTED(out, 16) - 1], expansions;
-    ensures key: key(root, &key->store);
-    ensures range: \result.err == PPRF_ERR_RANGE <==> leaf >= pow2(key->store.punctured.depth);
+    assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured),
+      out[0 .. WANTED(out, 16) - 1], expansions;
+    ensures key: slots_key(root, s);
+    ensures range: \result.err == PPRF_ERR_RANGE <==> leaf >= pow2(s->punctured.depth);
     ensures punctured: \result.err == PPRF_ERR_PUNCTURED <==>
-      leaf < pow2(key->store.punctured.depth) && is_punctured{Pre}(&key->store.punctured, leaf);
+      leaf < pow2(s->punctured.depth) && is_punctured{Pre}(&s->punctured, leaf);
     ensures others: \result.err == PPRF_OK || \result.err == PPRF_ERR_RANGE ||
       \result.err == PPRF_ERR_PUNCTURED || prg_error(\result.err);
-    ensures cost: \forall integer s, h; LIVE_BEFORE(&key->store.punctured, s, h, leaf) ==>
+    ensures cost: \forall integer t, h; LIVE_BEFORE(&s->punctured, t, h, leaf) ==>
       expansions <= \old(expansions) + h;
+    ensures bound: expansions <= \old(expansions) + s->punctured.depth;
     ensures free: \result.err == PPRF_ERR_RANGE || \result.err == PPRF_ERR_PUNCTURED ==>
       expansions <= \old(expansions);
     ensures leaves: \result.err == PPRF_OK ==>
-      \forall integer x; is_punctured(&key->store.punctured, x) <==>
-      is_punctured{Pre}(&key->store.punctured, x) || x == leaf;
+      \forall integer x; is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) || x == leaf;
     ensures value: \result.err == PPRF_OK ==> out != \null ==> \exists integer lo, hi;
       seed_bytes(out, lo, hi) &&
-      seed_from_words(lo, hi) == leaf_value(root, key->store.punctured.depth, leaf);
-    ensures error: \result.err != PPRF_OK ==> same_words{Pre,Post}(&key->store.punctured) &&
-      same_slots{Pre,Post}(&key->store) && key->store.nodes == \old(key->store.nodes);
+      seed_from_words(lo, hi) == leaf_value(root, s->punctured.depth, leaf);
+    ensures error: \result.err != PPRF_OK ==> same_words{Pre,Post}(&s->punctured) &&
+      same_slots{Pre,Post}(s) && s->nodes == \old(s->nodes);
     ensures error_out: \result.err != PPRF_OK ==> out != \null ==>
       \forall integer k; 0 <= k < 16 ==> out[k] == \old(out[k]); */
-static PPRF_WORK struct done punct(pprf_key *key, uint64_t leaf, uint8_t *out)
+static PPRF_WORK struct done punct(struct opt_slots *s, struct pprf_family family, uint64_t leaf,
+                                   uint8_t *out)
 {
   struct pprf_seed copath[PPRF_SLOTS_DEPTH_MAX], value;
   struct opt_node node;
-  struct opt_store *s = &key->store;
-  if (!opt_in_tree(leaf, depth_of(key)))
+  if (!opt_in_tree(leaf, s->punctured.depth))
     return (struct done){PPRF_ERR_RANGE, 0};
-  opt_store_prefetch(s, leaf);
+  opt_slots_prefetch(s, leaf);
   if (!find_node(s, leaf, &node))
     return (struct done){PPRF_ERR_PUNCTURED, 0};
   /* half of all punctures in random order: in slots this reads no seed */
   if (node.height == 0 && out == NULL) {
-    opt_store_puncture(s, leaf, node, NULL);
+    opt_slots_puncture(s, leaf, node, NULL);
     return (struct done){PPRF_OK, 0};
   }
-  int err = derive_copath(s, key->family, node, leaf, copath, &value);
+  int err = derive_copath(s, family, node, leaf, copath, &value);
   if (err == PPRF_OK) {
-    opt_store_puncture(s, leaf, node, copath);
+    opt_slots_puncture(s, leaf, node, copath);
     if (out != NULL)
       store_seed(out, value);
     wipe_copath(copath, node.height) /*@ ghost (s) */;
@@ -599,54 +523,161 @@ static PPRF_WORK struct done punct(pprf_key *key, uint64_t leaf, uint8_t *out)
   return (struct done){err, 1};
 }
 
-#ifndef __FRAMAC__
+/* ---- the functions of the API for a key with either store ---- */
+
+/*@ requires key: key(root, key) && !packed(key);
+    KEY_EVAL */
+static int eval_slots(const pprf_key *key, uint64_t leaf, uint8_t *out)
+{
+  const struct opt_slots *s = &key->store.slots;
+  struct opt_node node;
+  store_seed(out, (struct pprf_seed){0, 0});
+  if (!opt_in_tree(leaf, depth_of(key)))
+    return PPRF_ERR_RANGE;
+  //@ ghost live_apart_lemma(&s->punctured, 0, 0, s->punctured.depth);
+  if (!opt_slots_find(s, leaf, &node))
+    return PPRF_ERR_PUNCTURED;
+  //@ assert node: LIVE_BEFORE(&key->store.slots.punctured, node.start, node.height, leaf);
+  /*@ assert only: \forall integer t, h; LIVE_BEFORE(&key->store.slots.punctured, t, h, leaf) ==>
+        h == node.height; */
+  int err = eval(s, key->family, node, leaf, out);
+  prg_wipe(prg_wipe_plan(EVAL_STACK));
+  return err;
+}
+
+/*@ requires key: key(root, key) && packed(key);
+    KEY_EVAL */
+static NOINLINE int eval_packed(const pprf_key *key, uint64_t leaf, uint8_t *out)
+{
+  int err = opt_packed_eval(key->store.packed, key->family, leaf, out);
+  prg_wipe(prg_wipe_plan(EVAL_STACK));
+  return err;
+}
+
+/*@ requires key: key(root, key) && !packed(key);
+    KEY_PUNCT */
+static int punct_slots(pprf_key *key, uint64_t leaf, uint8_t *out)
+{
+  if (out != NULL)
+    store_seed(out, (struct pprf_seed){0, 0});
+  const struct done done = punct(&key->store.slots, key->family, leaf, out);
+  KEY_IN_SLOTS
+  if (done.seeds)
+    prg_wipe(prg_wipe_plan(PUNCT_STACK));
+  return done.err;
+}
+
+/*@ requires key: key(root, key) && packed(key);
+    KEY_PUNCT */
 static NOINLINE int punct_packed(pprf_key *key, uint64_t leaf, uint8_t *out)
 {
   struct opt_packed *p = key->store.packed;
   unsigned stack = PUNCT_STACK;
   int err;
-  if (!opt_in_tree(leaf, depth_of(key)))
-    return PPRF_ERR_RANGE;
   if (depth_of(key) <= PPRF_SLOTS_DEPTH_MAX) {
     err = opt_packed_punct(p, key->family, leaf, out);
   } else {
     err = opt_packed_punct_deep(p, key->family, leaf, out);
     stack += DEEP_STACK;
   }
-  key->store.nodes = p->nodes;
-  if (err != PPRF_ERR_PUNCTURED)
+  KEY_IN_PACKED
+  if (err != PPRF_ERR_RANGE && err != PPRF_ERR_PUNCTURED)
     prg_wipe(prg_wipe_plan(stack));
-  OPT_CHANGE_IF_DUE(key)
   return err;
 }
-#endif
 
-/*@ requires key: key == \null ||
-      (\valid(key) && (copied(key) || key(root, &key->store)));
+/*@ requires key: key(root, key) && !packed(key);
+    KEY_PUNCT_RANGE */
+static int punct_range_slots(pprf_key *key, uint64_t first, uint64_t last)
+{
+  int err = punct_range(&key->store.slots, key->family, first, last);
+  KEY_IN_SLOTS
+  prg_wipe(prg_wipe_plan(RANGE_STACK));
+  return err;
+}
+
+/*@ requires key: key(root, key) && packed(key);
+    KEY_PUNCT_RANGE */
+static NOINLINE int punct_range_packed(pprf_key *key, uint64_t first, uint64_t last)
+{
+  struct opt_packed *p = key->store.packed;
+  unsigned stack = RANGE_STACK;
+  int err;
+  if (depth_of(key) <= PPRF_SLOTS_DEPTH_MAX) {
+    err = opt_packed_punct_range(p, key->family, first, last);
+  } else {
+    err = opt_packed_punct_range_deep(p, key->family, first, last);
+    stack += 2 * DEEP_STACK;
+  }
+  KEY_IN_PACKED
+  prg_wipe(prg_wipe_plan(stack));
+  return err;
+}
+
+/* ---- the API ---- */
+
+/*@ requires key: usable(root, key);
     requires family: key == \null || copied(key) || tree_family(key->family);
-    assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],
-      BITMAP_WORDS(&key->store.punctured), expansions;
+    requires out: out == \null || \valid(out + (0 .. 15));
+    requires apart: key == \null || out == \null || (\separated(out + (0 .. 15), key) &&
+      (copied(key) || value_outside(key, out)));
+    assigns out[0 .. 15], expansions;
+    ensures null: \result == PPRF_ERR_NULL <==> key == \null || out == \null;
+    ensures forked: \result == PPRF_ERR_FORKED <==> key != \null && out != \null && copied{Pre}(key);
+    ensures range: \result == PPRF_ERR_RANGE <==> CALLED(key) && out != \null && leaf >= pow2(depth(key));
+    ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
+      CALLED(key) && out != \null && leaf < pow2(depth(key)) && punctured{Pre}(key, leaf);
+    ensures others: \result == PPRF_OK || \result == PPRF_ERR_NULL || \result == PPRF_ERR_FORKED ||
+      \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED || prg_error(\result);
+    ensures cost: CALLED(key) ==> expansions <= \old(expansions) + depth(key);
+    ensures cost_slots: CALLED(key) ==> !packed{Pre}(key) ==>
+      \forall integer s, h; LIVE_BEFORE(&key->store.slots.punctured, s, h, leaf) ==>
+      expansions <= \old(expansions) + h;
+    ensures free: \result == PPRF_ERR_NULL || \result == PPRF_ERR_FORKED || \result == PPRF_ERR_RANGE ||
+      \result == PPRF_ERR_PUNCTURED ==> expansions <= \old(expansions);
+    ensures value: \result == PPRF_OK ==> \exists integer lo, hi; seed_bytes(out, lo, hi) &&
+      seed_from_words(lo, hi) == leaf_value(root, depth(key), leaf);
+    ensures error: \result != PPRF_OK ==> out != \null ==> seed_bytes(out, 0, 0);
+    ensures key: CALLED(key) ==> key(root, key) && same_head{Pre,Post}(key);
+    ensures same: CALLED(key) ==> same_punctured{Pre,Post}(key) && nodes(key) == \old(nodes(key)); */
+int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
+{
+  PPRF_IF_WIDE(key, return opt_wide_key_eval(wide, leaf, PPRF_LONGER(out));)
+  if (out == NULL)
+    return PPRF_ERR_NULL;
+  if (key == NULL || pprf_is_copy(key->maker)) {
+    store_seed(out, (struct pprf_seed){0, 0});
+    return key == NULL ? PPRF_ERR_NULL : PPRF_ERR_FORKED;
+  }
+  return key->store.packed != NULL ? eval_packed(key, leaf, out) : eval_slots(key, leaf, out);
+}
+
+/*@ requires key: usable(root, key);
+    requires family: key == \null || copied(key) || tree_family(key->family);
+    assigns KEY_SLOTS(key);
+    assigns KEY_PACKED(key) \from KEY_PACKED(key);
+    assigns expansions;
     ensures null: \result == PPRF_ERR_NULL <==> key == \null;
     ensures forked: \result == PPRF_ERR_FORKED <==> key != \null && copied{Pre}(key);
-    ensures key: key != \null ==> !copied{Pre}(key) ==> key(root, &key->store);
-    ensures range: \result == PPRF_ERR_RANGE <==>
-      key != \null && !copied{Pre}(key) && leaf >= pow2(key->store.punctured.depth);
+    ensures key: CALLED(key) ==> key(root, key) && same_head{Pre,Post}(key);
+    ensures range: \result == PPRF_ERR_RANGE <==> CALLED(key) && leaf >= pow2(depth(key));
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
-      key != \null && !copied{Pre}(key) && leaf < pow2(key->store.punctured.depth) &&
-      is_punctured{Pre}(&key->store.punctured, leaf);
-    ensures others: \result == PPRF_OK || \result == PPRF_ERR_NULL ||
-      \result == PPRF_ERR_FORKED || \result == PPRF_ERR_RANGE ||
-      \result == PPRF_ERR_PUNCTURED || prg_error(\result);
-    ensures cost: key != \null ==> !copied{Pre}(key) ==>
-      \forall integer s, h; LIVE_BEFORE(&key->store.punctured, s, h, leaf) ==>
+      CALLED(key) && leaf < pow2(depth(key)) && punctured{Pre}(key, leaf);
+    ensures others: \result == PPRF_OK || \result == PPRF_ERR_NULL || \result == PPRF_ERR_FORKED ||
+      \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED || prg_error(\result) ||
+      (key != \null && no_memory{Pre}(key, \result));
+    ensures cost: CALLED(key) ==> expansions <= \old(expansions) + depth(key);
+    ensures cost_slots: CALLED(key) ==> !packed{Pre}(key) ==>
+      \forall integer s, h; LIVE_BEFORE(&key->store.slots.punctured, s, h, leaf) ==>
       expansions <= \old(expansions) + h;
-    ensures free: \result != PPRF_OK ==> !prg_error(\result) ==> expansions <= \old(expansions);
+    ensures free: \result == PPRF_ERR_NULL || \result == PPRF_ERR_FORKED || \result == PPRF_ERR_RANGE ||
+      \result == PPRF_ERR_PUNCTURED ==> expansions <= \old(expansions);
     ensures leaves: \result == PPRF_OK ==>
-      \forall integer x; is_punctured(&key->store.punctured, x) <==>
-      is_punctured{Pre}(&key->store.punctured, x) || x == leaf;
-    ensures error: \result != PPRF_OK ==> key != \null ==>
-      same_words{Pre,Post}(&key->store.punctured) && same_slots{Pre,Post}(&key->store) &&
-      key->store.nodes == \old(key->store.nodes); */
+      \forall integer x; punctured(key, x) <==> punctured{Pre}(key, x) || x == leaf;
+    ensures error: \result != PPRF_OK ==> CALLED(key) ==>
+      same_punctured{Pre,Post}(key) && nodes(key) == \old(nodes(key));
+    ensures error_slots: \result != PPRF_OK ==> key != \null ==> !packed{Pre}(key) ==>
+      same_store{Pre,Post}(&key->store.slots); */
 int pprf_punct(pprf_key *key, uint64_t leaf)
 {
   PPRF_IF_WIDE(key, return opt_wide_key_punct(wide, leaf);)
@@ -654,90 +685,82 @@ int pprf_punct(pprf_key *key, uint64_t leaf)
     return PPRF_ERR_NULL;
   if (pprf_is_copy(key->maker))
     return PPRF_ERR_FORKED;
-  OPT_IF_PACKED(&key->store, return punct_packed(key, leaf, NULL);)
-  const struct done done = punct(key, leaf, NULL);
-  if (done.seeds)
-    prg_wipe(prg_wipe_plan(PUNCT_STACK));
+  int err =
+    key->store.packed != NULL ? punct_packed(key, leaf, NULL) : punct_slots(key, leaf, NULL);
   OPT_CHANGE_IF_DUE(key)
-  return done.err;
+  return err;
 }
 
-/*@ requires key: key == \null ||
-      (\valid(key) && (copied(key) || key(root, &key->store)));
+/*@ requires key: usable(root, key);
     requires family: key == \null || copied(key) || tree_family(key->family);
     requires out: out == \null || \valid(out + (0 .. 15));
     requires apart: key == \null || out == \null || (\separated(out + (0 .. 15), key) &&
-      (copied(key) || APART(out + (0 .. 15), &key->store)));
-    assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],
-      BITMAP_WORDS(&key->store.punctured), out[0 .. 15], expansions;
+      (copied(key) || value_outside(key, out)));
+    assigns KEY_SLOTS(key);
+    assigns KEY_PACKED(key) \from KEY_PACKED(key);
+    assigns out[0 .. 15], expansions;
     ensures null: \result == PPRF_ERR_NULL <==> key == \null || out == \null;
     ensures forked: \result == PPRF_ERR_FORKED <==> key != \null && out != \null && copied{Pre}(key);
-    ensures key: key != \null ==> !copied{Pre}(key) ==> key(root, &key->store);
-    ensures range: \result == PPRF_ERR_RANGE <==>
-      key != \null && out != \null && !copied{Pre}(key) && leaf >= pow2(key->store.punctured.depth);
+    ensures key: CALLED(key) ==> key(root, key) && same_head{Pre,Post}(key);
+    ensures range: \result == PPRF_ERR_RANGE <==> CALLED(key) && out != \null && leaf >= pow2(depth(key));
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
-      key != \null && out != \null && !copied{Pre}(key) && leaf < pow2(key->store.punctured.depth) &&
-      is_punctured{Pre}(&key->store.punctured, leaf);
-    ensures others: \result == PPRF_OK || \result == PPRF_ERR_NULL ||
-      \result == PPRF_ERR_FORKED || \result == PPRF_ERR_RANGE ||
-      \result == PPRF_ERR_PUNCTURED || prg_error(\result);
-    ensures cost: key != \null ==> !copied{Pre}(key) ==>
-      \forall integer s, h; LIVE_BEFORE(&key->store.punctured, s, h, leaf) ==>
+      CALLED(key) && out != \null && leaf < pow2(depth(key)) && punctured{Pre}(key, leaf);
+    ensures others: \result == PPRF_OK || \result == PPRF_ERR_NULL || \result == PPRF_ERR_FORKED ||
+      \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED || prg_error(\result) ||
+      (key != \null && no_memory{Pre}(key, \result));
+    ensures cost: CALLED(key) ==> expansions <= \old(expansions) + depth(key);
+    ensures cost_slots: CALLED(key) ==> !packed{Pre}(key) ==>
+      \forall integer s, h; LIVE_BEFORE(&key->store.slots.punctured, s, h, leaf) ==>
       expansions <= \old(expansions) + h;
-    ensures free: \result != PPRF_OK ==> !prg_error(\result) ==> expansions <= \old(expansions);
+    ensures free: \result == PPRF_ERR_NULL || \result == PPRF_ERR_FORKED || \result == PPRF_ERR_RANGE ||
+      \result == PPRF_ERR_PUNCTURED ==> expansions <= \old(expansions);
     ensures leaves: \result == PPRF_OK ==>
-      \forall integer x; is_punctured(&key->store.punctured, x) <==>
-      is_punctured{Pre}(&key->store.punctured, x) || x == leaf;
-    ensures error: \result != PPRF_OK ==> key != \null ==>
-      same_words{Pre,Post}(&key->store.punctured) && same_slots{Pre,Post}(&key->store) &&
-      key->store.nodes == \old(key->store.nodes);
+      \forall integer x; punctured(key, x) <==> punctured{Pre}(key, x) || x == leaf;
+    ensures error: \result != PPRF_OK ==> CALLED(key) ==>
+      same_punctured{Pre,Post}(key) && nodes(key) == \old(nodes(key));
+    ensures error_slots: \result != PPRF_OK ==> key != \null ==> !packed{Pre}(key) ==>
+      same_store{Pre,Post}(&key->store.slots);
     ensures value: \result == PPRF_OK ==> \exists integer lo, hi; seed_bytes(out, lo, hi) &&
-      seed_from_words(lo, hi) == leaf_value(root, key->store.punctured.depth, leaf);
+      seed_from_words(lo, hi) == leaf_value(root, depth(key), leaf);
     ensures error_out: \result != PPRF_OK ==> out != \null ==> seed_bytes(out, 0, 0); */
 int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
 {
   PPRF_IF_WIDE(key, return opt_wide_key_eval_punct(wide, leaf, PPRF_LONGER(out));)
   if (out == NULL)
     return PPRF_ERR_NULL;
-  store_seed(out, (struct pprf_seed){0, 0});
-  if (key == NULL)
-    return PPRF_ERR_NULL;
-  if (pprf_is_copy(key->maker))
-    return PPRF_ERR_FORKED;
-  OPT_IF_PACKED(&key->store, return punct_packed(key, leaf, out);)
-  const struct done done = punct(key, leaf, out);
-  if (done.seeds)
-    prg_wipe(prg_wipe_plan(PUNCT_STACK));
+  if (key == NULL || pprf_is_copy(key->maker)) {
+    store_seed(out, (struct pprf_seed){0, 0});
+    return key == NULL ? PPRF_ERR_NULL : PPRF_ERR_FORKED;
+  }
+  int err = key->store.packed != NULL ? punct_packed(key, leaf, out) : punct_slots(key, leaf, out);
   OPT_CHANGE_IF_DUE(key)
-  return done.err;
+  return err;
 }
 
-/*@ requires key: key == \null ||
-      (\valid(key) && (copied(key) || key(root, &key->store)));
+/*@ requires key: usable(root, key);
     requires family: key == \null || copied(key) || tree_family(key->family);
-    assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],
-      BITMAP_WORDS(&key->store.punctured), expansions;
+    assigns KEY_SLOTS(key);
+    assigns KEY_PACKED(key) \from KEY_PACKED(key);
+    assigns expansions;
     ensures null: \result == PPRF_ERR_NULL <==> key == \null;
     ensures forked: \result == PPRF_ERR_FORKED <==> key != \null && copied{Pre}(key);
-    ensures key: key != \null ==> !copied{Pre}(key) ==> key(root, &key->store);
+    ensures key: CALLED(key) ==> key(root, key) && same_head{Pre,Post}(key);
     ensures range: \result == PPRF_ERR_RANGE <==>
-      key != \null && !copied{Pre}(key) &&
-      (first > last || last >= pow2(key->store.punctured.depth));
-    ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
-      key != \null && !copied{Pre}(key) && first <= last < pow2(key->store.punctured.depth) &&
-      \forall integer x; first <= x <= last ==> is_punctured{Pre}(&key->store.punctured, x);
-    ensures others: \result == PPRF_OK || \result == PPRF_ERR_NULL ||
-      \result == PPRF_ERR_FORKED || \result == PPRF_ERR_RANGE ||
-      \result == PPRF_ERR_PUNCTURED || prg_error(\result);
-    ensures cost: key != \null ==> !copied{Pre}(key) ==>
-      expansions <= \old(expansions) + 2 * key->store.punctured.depth;
-    ensures free: \result != PPRF_OK ==> !prg_error(\result) ==> expansions <= \old(expansions);
+      CALLED(key) && (first > last || last >= pow2(depth(key)));
+    ensures punctured: \result == PPRF_ERR_PUNCTURED <==> CALLED(key) && first <= last < pow2(depth(key)) &&
+      \forall integer x; first <= x <= last ==> punctured{Pre}(key, x);
+    ensures others: \result == PPRF_OK || \result == PPRF_ERR_NULL || \result == PPRF_ERR_FORKED ||
+      \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED || prg_error(\result) ||
+      (key != \null && no_memory{Pre}(key, \result));
+    ensures cost: CALLED(key) ==> expansions <= \old(expansions) + 2 * depth(key);
+    ensures free: \result == PPRF_ERR_NULL || \result == PPRF_ERR_FORKED || \result == PPRF_ERR_RANGE ||
+      \result == PPRF_ERR_PUNCTURED ==> expansions <= \old(expansions);
     ensures leaves: \result == PPRF_OK ==>
-      \forall integer x; is_punctured(&key->store.punctured, x) <==>
-      is_punctured{Pre}(&key->store.punctured, x) || first <= x <= last;
-    ensures error: \result != PPRF_OK ==> key != \null ==>
-      same_words{Pre,Post}(&key->store.punctured) && same_slots{Pre,Post}(&key->store) &&
-      key->store.nodes == \old(key->store.nodes); */
+      \forall integer x; punctured(key, x) <==> punctured{Pre}(key, x) || first <= x <= last;
+    ensures error: \result != PPRF_OK ==> CALLED(key) ==>
+      same_punctured{Pre,Post}(key) && nodes(key) == \old(nodes(key));
+    ensures error_slots: \result != PPRF_OK ==> key != \null ==> !packed{Pre}(key) ==>
+      same_store{Pre,Post}(&key->store.slots); */
 int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last)
 {
   PPRF_IF_WIDE(key, return opt_wide_key_punct_range(wide, first, last);)
@@ -747,21 +770,22 @@ int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last)
     return PPRF_ERR_FORKED;
   if (first > last || !opt_in_tree(last, depth_of(key)))
     return PPRF_ERR_RANGE;
-  OPT_IF_PACKED(&key->store, return punct_range_packed(key, first, last);)
-  int err = punct_range(&key->store, key->family, first, last);
-  prg_wipe(prg_wipe_plan(RANGE_STACK));
+  int err = key->store.packed != NULL ? punct_range_packed(key, first, last)
+                                      : punct_range_slots(key, first, last);
   OPT_CHANGE_IF_DUE(key)
   return err;
 }
 
-/*@ requires key: key == \null ||
-      (\valid_read(key) && (copied(key) || key(root, &key->store)));
+/*@ requires key: usable(root, key);
     assigns \nothing;
     ensures none: key == \null || copied{Pre}(key) ==> \result == 0;
-    ensures count: key != \null && !copied{Pre}(key) ==> \result ==
-      cover_size(&key->store.punctured, 0, 0, 0, key->store.punctured.depth); */
+    ensures count: CALLED(key) ==> \result == nodes(key);
+    ensures count_slots: CALLED(key) ==> !packed(key) ==> \result ==
+      cover_size(&key->store.slots.punctured, 0, 0, 0, depth(key)); */
 size_t pprf_node_count(const pprf_key *key)
 {
   PPRF_IF_WIDE(key, return opt_wide_key_node_count(wide);)
-  return key == NULL || pprf_is_copy(key->maker) ? 0 : (size_t)key->store.nodes;
+  if (key == NULL || pprf_is_copy(key->maker))
+    return 0;
+  return (size_t)(key->store.packed != NULL ? key->store.packed->nodes : key->store.slots.nodes);
 }

@@ -10,8 +10,8 @@
 #include "path.acsl"
 #endif
 
-/** Whether a tree of this depth has the leaf. */
-/*@ requires depth <= 32;
+/** Whether a tree of a depth has the leaf. */
+/*@ requires depth <= 63;
     assigns \nothing;
     ensures results: \result == 0 || \result == 1;
     ensures in: \result == 1 <==> leaf < pow2(depth); */

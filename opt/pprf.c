@@ -12,7 +12,6 @@
 #include "key.h"
 #include "common/options.h"
 #include "common/prepare.h"
-#include "read.h"
 #include "shared.h"
 
 static const char magic[7] = {'P', 'P', 'R', 'F', 'K', 'E', 'Y'};
@@ -46,7 +45,7 @@ static void encode_header(const pprf_key *key, uint8_t *out)
   out[8] = (uint8_t)key->family.suite;
   out[9] = (uint8_t)depth_of(key);
   out[10] = out[11] = 0;
-  store(out + 12, key->store.nodes, version2 ? 8 : 4);
+  store(out + 12, opt_store_nodes(&key->store), version2 ? 8 : 4);
   if (version2) {
     store(out + 20, key->family.salt_lo, 8);
     store(out + 28, key->family.salt_hi, 8);
@@ -57,7 +56,7 @@ static void encode_header(const pprf_key *key, uint8_t *out)
  * those beyond its length. */
 static void encode_nodes(const pprf_key *key, uint8_t *out)
 {
-  struct opt_reader reader = {.store = &key->store};
+  struct opt_reader reader = opt_store_reader(&key->store);
   struct opt_entry e = {.seed = {0, 0}};
   unsigned width = id_bytes(depth_of(key));
   encode_header(key, out);
@@ -175,19 +174,19 @@ static int well_formed(const uint8_t *buf, size_t len, const struct header *h)
 /* Load the nodes of a well-formed file and the gaps between them.  Each node is checked again,
  * because the bytes are the caller's and may be in memory that others change.  On error the
  * store lacks nodes, but its invariants hold. */
-static PPRF_WORK int decode(struct opt_store *s, const uint8_t *buf, const struct header *h)
+static PPRF_WORK int decode(struct opt_slots *s, const uint8_t *buf, const struct header *h)
 {
   struct reader r = first_record(buf, h);
   struct opt_entry e = {.seed = {0, 0}};
   uint64_t end = 0;
   while (next_entry(&r, &e)) {
     if (e.node.start > end)
-      opt_store_load_gap(s, end, e.node.start - 1);
-    opt_store_load_node(s, &e);
+      opt_slots_load_gap(s, end, e.node.start - 1);
+    opt_slots_load_node(s, &e);
     end = r.end;
   }
   if (end >> h->depth == 0)
-    opt_store_load_gap(s, end, (UINT64_C(1) << h->depth) - 1);
+    opt_slots_load_gap(s, end, (UINT64_C(1) << h->depth) - 1);
   explicit_bzero(&e, sizeof e);
   return r.nodes == 0 ? PPRF_OK : PPRF_ERR_FORMAT;
 }
@@ -257,14 +256,14 @@ static PPRF_WORK int start_packed(pprf_key *key, unsigned depth, const uint8_t *
 }
 
 /* Start a fresh key in a store that has just been opened, or that is in any state. */
-static PPRF_WORK int start_key(struct opt_store *s, const uint8_t *seed, int just_opened)
+static PPRF_WORK int start_key(struct opt_slots *s, const uint8_t *seed, int just_opened)
 {
   struct pprf_seed root = {0, 0};
   int err = root_of(seed, &root);
   if (err == PPRF_OK && just_opened)
-    opt_store_set_up(s, &root);
+    opt_slots_set_up(s, &root);
   else if (err == PPRF_OK)
-    opt_store_start(s, &root);
+    opt_slots_start(s, &root);
   wipe_seed(&root);
   return err;
 }
@@ -290,15 +289,15 @@ static PPRF_WORK int new_family(struct pprf_family *family, unsigned suite, cons
  * -march=native, which would become part of an API function's frame, which nobody wipes. */
 static NOINLINE int new_key(pprf_key **key, unsigned depth, int may_change)
 {
-  size_t behind = may_change ? sizeof(struct opt_packed) : opt_store_small_bytes(depth);
+  size_t behind = may_change ? sizeof(struct opt_packed) : opt_slots_small_bytes(depth);
   pprf_key *k = calloc(1, sizeof *k + behind);
   if (k == NULL)
     return PPRF_ERR_NOMEM;
   k->family = PRG_BARE;
   int err = pprf_process_claim(&k->maker);
   if (err == PPRF_OK)
-    err = may_change ? opt_store_open_apart(&k->store, depth)
-                     : opt_store_open(&k->store, depth, k->small, 0);
+    err = may_change ? opt_slots_open_apart(&k->store.slots, depth)
+                     : opt_slots_open(&k->store.slots, depth, k->small, 0);
   if (err != PPRF_OK) {
     free(k);
     return err;
@@ -334,8 +333,8 @@ static NOINLINE int new_packed_key(pprf_key **key, const struct pprf_options *o,
 /* Bytes of the mapping that holds a shared key itself, without its slots. */
 static size_t shared_bytes(const pprf_key *key)
 {
-  size_t page = key->store.page;
-  return (sizeof *key + opt_store_small_bytes(depth_of(key)) + page - 1) / page * page;
+  size_t page = key->store.slots.page;
+  return (sizeof *key + opt_slots_small_bytes(depth_of(key)) + page - 1) / page * page;
 }
 
 /* Allocate a key in shared memory with empty pair slots.  They are not zeroed, because the
@@ -343,12 +342,12 @@ static size_t shared_bytes(const pprf_key *key)
  * AddressSanitizer, whose munlock does nothing. */
 static NOINLINE int new_shared(pprf_key **key, unsigned depth)
 {
-  size_t bytes = sizeof **key + opt_store_small_bytes(depth);
+  size_t bytes = sizeof **key + opt_slots_small_bytes(depth);
   *key = NULL;
   pprf_key *k = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (k == MAP_FAILED)
     return PPRF_ERR_NOMEM;
-  int err = opt_store_open(&k->store, depth, k->small, 1);
+  int err = opt_slots_open(&k->store.slots, depth, k->small, 1);
   if (err != PPRF_OK) {
     (void)munmap(k, bytes);
     return err;
@@ -363,27 +362,27 @@ int opt_shared_new(pprf_key **key, unsigned depth)
 {
   int err = new_shared(key, depth);
   if (err == PPRF_OK)
-    opt_store_load_gap(&(*key)->store, 0, (UINT64_C(1) << depth) - 1);
+    opt_slots_load_gap(&(*key)->store.slots, 0, (UINT64_C(1) << depth) - 1);
   return err;
 }
 
 int opt_shared_start(pprf_key *key)
 {
-  int err = start_key(&key->store, NULL, 0);
+  int err = start_key(&key->store.slots, NULL, 0);
   prg_wipe(prg_wipe_plan(PUNCT_STACK + PRG_LIBCRYPTO_STACK));
   return err;
 }
 
 void opt_shared_clear(pprf_key *key)
 {
-  opt_store_clear(&key->store);
+  opt_slots_clear(&key->store.slots);
 }
 #endif
 
 void opt_shared_free(pprf_key *key)
 {
   size_t bytes = shared_bytes(key);
-  (void)munmap(key->store.slot, key->store.mapped);
+  (void)munmap(key->store.slots.slot, key->store.slots.mapped);
   (void)munmap(key, bytes);
 }
 
@@ -413,7 +412,7 @@ static int setup(pprf_key **key, const struct pprf_options *o)
     return err;
   err = new_family(&k->family, o->suite, o->salt);
   if (err == PPRF_OK)
-    err = start_key(&k->store, o->seed, 1);
+    err = start_key(&k->store.slots, o->seed, 1);
   prg_wipe(prg_wipe_plan(PUNCT_STACK + PRG_LIBCRYPTO_STACK));
   if (err != PPRF_OK)
     pprf_free(k);
@@ -463,9 +462,10 @@ size_t pprf_memory_bytes(const pprf_key *key)
   PPRF_IF_WIDE(key, return opt_wide_key_memory_bytes(wide);)
   if (key == NULL || pprf_is_copy(key->maker))
     return 0;
-  /* glibc keeps a block's size in the 8 bytes before it */
-  size_t own = key->store.shared ? shared_bytes(key)
-                                 : malloc_usable_size((void *)(uintptr_t)key) + sizeof(size_t);
+  /* glibc keeps the size of a block in the 8 bytes before it */
+  size_t own = key->store.slots.shared
+                 ? shared_bytes(key)
+                 : malloc_usable_size((void *)(uintptr_t)key) + sizeof(size_t);
   return own + opt_store_resident_bytes(&key->store);
 }
 
@@ -500,7 +500,8 @@ int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len)
     return PPRF_ERR_NULL;
   if (pprf_is_copy(key->maker))
     return PPRF_ERR_FORKED;
-  size_t need = (size_t)file_bytes(key->family.suite, depth_of(key), key->store.nodes), size = *len;
+  size_t need = (size_t)file_bytes(key->family.suite, depth_of(key), opt_store_nodes(&key->store)),
+         size = *len;
   *len = need;
   if (buf == NULL)
     return PPRF_OK;
@@ -515,7 +516,7 @@ int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len)
 static int fill(pprf_key *key, const uint8_t *buf, const struct header *h)
 {
   key->family = h->family;
-  return decode(&key->store, buf, h);
+  return decode(&key->store.slots, buf, h);
 }
 
 /* Import a well-formed file as a key with pair slots. */
@@ -533,7 +534,7 @@ static NOINLINE int import_dense(pprf_key **key, const uint8_t *buf, const struc
 {
   pprf_key *slots = NULL, *packed = NULL;
   (void)new_key(&slots, h->depth, 1);
-  if (slots != NULL && slots->store.locked) {
+  if (slots != NULL && slots->store.slots.locked) {
     *key = slots;
     return fill(slots, buf, h);
   }
@@ -628,7 +629,7 @@ void pprf_free(pprf_key *key)
   PPRF_IF_WIDE(key, opt_wide_key_free(wide); return;)
   if (key == NULL)
     return;
-  if (key->store.shared) { /* other processes may use it and must wipe it */
+  if (key->store.slots.shared) { /* others may hold it: it is theirs to wipe */
     opt_shared_free(key);
     return;
   }

@@ -37,8 +37,8 @@ static int read_family(struct pprf_family *family, unsigned suite, const uint8_t
 size_t pprf_shared_bytes(unsigned depth)
 {
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  size_t mapped = has_depth(depth) ? opt_store_mapped_bytes(depth) : 0;
-  return mapped == 0 ? 0 : mapped + (opt_store_small_bytes(depth) + page - 1) / page * page;
+  size_t mapped = has_depth(depth) ? opt_slots_mapped_bytes(depth) : 0;
+  return mapped == 0 ? 0 : mapped + (opt_slots_small_bytes(depth) + page - 1) / page * page;
 }
 
 int pprf_shared_open(pprf_key **key, unsigned depth, void *memory)
@@ -53,16 +53,17 @@ int pprf_shared_open(pprf_key **key, unsigned depth, void *memory)
   if (k == NULL)
     return PPRF_ERR_NOMEM;
   k->family = PRG_BARE;
-  opt_store_lay_out(&k->store, depth, memory,
-                    (unsigned char *)memory + opt_store_mapped_bytes(depth), 1);
+  opt_slots_lay_out(&k->store.slots, depth, memory,
+                    (unsigned char *)memory + opt_slots_mapped_bytes(depth), 1);
   *key = k;
   return PPRF_OK;
 }
 
 void pprf_shared_lock(const pprf_key *key)
 {
-  if (key != NULL && key->store.locked)
-    (void)mlock2(key->store.slot, sizeof(struct pprf_seed) << (depth_of(key) - 1), MLOCK_ONFAULT);
+  if (key != NULL && key->store.slots.locked)
+    (void)mlock2(key->store.slots.slot, sizeof(struct pprf_seed) << (depth_of(key) - 1),
+                 MLOCK_ONFAULT);
 }
 
 int pprf_shared_set(pprf_key *key, unsigned suite, const uint8_t salt[PPRF_SALT_BYTES],
@@ -78,7 +79,7 @@ int pprf_shared_set(pprf_key *key, unsigned suite, const uint8_t salt[PPRF_SALT_
     err = pprf_prepare(suite);
   if (err == PPRF_OK) {
     key->family = family;
-    key->store.nodes = nodes;
+    key->store.slots.nodes = nodes;
   }
   return err;
 }
@@ -119,7 +120,7 @@ size_t pprf_shared_memory_bytes(const pprf_key *key)
   /* the store does not count small levels */
   return key == NULL ? 0
                      : pprf_shared_handle_bytes(key) + opt_store_resident_bytes(&key->store) +
-                         opt_store_small_bytes(depth_of(key));
+                         opt_slots_small_bytes(depth_of(key));
 }
 
 void pprf_shared_close(pprf_key *key)

@@ -1,238 +1,115 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file store.h
- * Where opt keeps the nodes of a key: dense pair slots, or the packed store (packed.h).
- *
- * An aligned pair of leaves {2j, 2j + 1} is the start of at most one live node, so the seed of the
- * node (start, height) lies in slot[start >> 1], and the set of punctured leaves gives the height.
- * Invariant: every slot is zero or holds the seed of the live node that starts in its pair.
- *
- * The slots and every bitmap level of a page or more lie in one private anonymous mapping, at
- * offsets that the depth alone determines; a page takes memory from its first write on.  Smaller
- * levels lie in a block of opt_store_small_bytes(depth) bytes from the caller.  Neither holds a
- * pointer.  pages.h makes, returns and wipes this memory. */
+ * Where a key keeps its nodes: a packed store (packed/packed.h) or dense pair slots (slots/slots.h).  The functions
+ * below do the same of either. */
 #ifndef PPRF_OPT_STORE_H
 #define PPRF_OPT_STORE_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "slots/slots.h"
 
-#include "path.h"
-#include "prg.h"
-
-#include "packed/entry.h"
-
-/* core.c and batch.c work on both stores.  These proofs are about pair slots: for Frama-C no
- * store is packed, and OPT_CHANGE functions, which never lack memory with slots, have no result. */
-#ifdef __FRAMAC__
-#define OPT_IF_PACKED(store, ...)
-#define OPT_CHANGE void
-#define OPT_DONE
-#else
-#define OPT_CHANGE int
-#define OPT_DONE return 0;
-#include "packed/packed.h"
-#define OPT_IF_PACKED(store, ...)                   \
-  if (__builtin_expect((store)->packed != NULL, 0)) \
-  __VA_ARGS__
-#endif
+struct opt_packed;
 
 struct opt_store {
-  struct opt_bitmap punctured;
-  uint64_t nodes;         /* live nodes */
-  struct pprf_seed *slot; /* 2^(depth - 1) slots, at the start of the mapping */
-  size_t mapped;          /* bytes of the mapping */
-  size_t page;            /* bytes of a page */
-  int locked;             /* whether the slots are kept out of swap */
-  int shared;             /* whether the mapping is shared with forked processes */
-  int held;               /* whether pages stay backed when they are no longer needed */
+  struct opt_slots
+    slots; /* without a mapping if the store is packed: then the bitmap's depth alone is set */
+  struct opt_packed *packed; /* the packed store; NULL: the store is the pair slots */
 #ifndef __FRAMAC__
-  struct opt_packed *packed; /* the packed store, then there are no slots; or NULL */
-  void *small;               /* block of the bitmap that the store has to free, or NULL */
-  uint64_t most;             /* a packed store with more nodes changes to slots (change.h) */
-  uint64_t least;            /* slots with fewer nodes change to a packed store; 0: never */
-  uint64_t locker;           /* for a shared mapping: the process (fork.h) for which it is locked */
+  uint64_t most;  /* with more nodes than this a packed store changes to slots (change.h) */
+  uint64_t least; /* with fewer than this slots change to a packed store; 0: never */
 #endif
 };
 
-/** A bitmap level smaller than this lies in the small block: a page of its own would cost more
- * than it holds. */
-#define OPT_SMALL_LEVEL 4096
+#define OPT_IF_PACKED(store, ...) \
+  if ((store)->packed != NULL)    \
+  __VA_ARGS__
 
-#ifdef __FRAMAC__
-#include "store.acsl"
-#endif
+#ifndef __FRAMAC__
+#include "packed/packed.h"
+#include "packed/read.h"
+#include "slots/read.h"
 
-/** The first leaf after a node. */
-/*@ requires n.height <= 32 && n.start <= 0x100000000;
-    assigns \nothing;
-    ensures \result == n.start + pow2(n.height); */
-static inline uint64_t opt_node_end(struct opt_node n)
+/** Make a packed store of the root.
+ * @param[in] packed zero bytes that must live as long as the store.
+ * @retval 0, or PPRF_ERR_NOMEM. */
+int opt_store_open_packed(struct opt_store *s, unsigned depth, struct opt_packed *packed,
+                          const struct pprf_seed *root);
+
+/** Make a packed store with the nodes of a source, as opt_packed_load. */
+int opt_store_load_packed(struct opt_store *s, unsigned depth, uint64_t nodes,
+                          struct opt_packed *packed, opt_packed_source *next, void *from);
+
+/** Wipe the seeds and free the memory. */
+void opt_store_close(struct opt_store *s);
+
+/** Free a store without wiping it: a copy made by fork, in any state, or a store without seeds. */
+void opt_store_drop(struct opt_store *s);
+
+/** Whether the seeds are kept out of swap. */
+int opt_store_locked(const struct opt_store *s);
+
+/** Bytes of memory that the nodes take now. */
+size_t opt_store_resident_bytes(const struct opt_store *s);
+
+/** Number of live nodes. */
+static inline uint64_t opt_store_nodes(const struct opt_store *s)
 {
-  //@ ghost shl_lemma(1, n.height);
-  //@ ghost leaves_lemma(n.height);
-  return n.start + (UINT64_C(1) << n.height);
+  return s->packed != NULL ? s->packed->nodes : s->slots.nodes;
 }
 
-/** Load a node into a new store.  Nodes and gaps together must cover all leaves exactly once. */
-/*@ requires opened: opened(s) && s->nodes < 0x100000000;
-    requires node: \valid_read(e) && e->node.start < pow2(s->punctured.depth);
-    assigns s->nodes, s->slot[e->node.start / 2];
-    ensures seed: s->slot[\old(e->node.start) / 2].lo == \old(e->seed.lo) &&
-      s->slot[\old(e->node.start) / 2].hi == \old(e->seed.hi);
-    ensures others: same_but{Pre,Post}(s, \old(e->node.start) / 2);
-    ensures nodes: s->nodes == \old(s->nodes) + 1;
-    ensures opened: opened(s);
-    ensures set: same_set{Pre,Post}(&s->punctured); */
-void opt_store_load_node(struct opt_store *s, const struct opt_entry *e);
-
-/** Load the root into a new store: a key with nothing punctured. */
-/*@ requires opened: opened(s) && s->nodes == 0;
-    requires seed: \valid_read(seed) && APART(seed, s);
-    requires live: \forall integer x; !is_punctured(&s->punctured, x);
-    requires zero: \forall integer j; 0 <= j < pow2(s->punctured.depth - 1) ==>
-      zero_seed(s->slot[j]);
-    assigns s->nodes, s->slot[0];
-    ensures key: key(seed_value(\old(*seed)), s);
-    ensures set: same_set{Pre,Post}(&s->punctured); */
-void opt_store_load_root(struct opt_store *s, const struct pprf_seed *seed);
-
-/** Load the punctured leaves first .. last into a new store; nothing if first > last. */
-/*@ requires opened: opened(s) && (first <= last ==> last < pow2(s->punctured.depth));
-    assigns BITMAP_WORDS(&s->punctured);
-    ensures opened: opened(s);
-    ensures leaves: \forall integer x;
-      is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) || first <= x <= last;
-    ensures same: s->nodes == \old(s->nodes) && same_slots{Pre,Post}(s); */
-void opt_store_load_gap(struct opt_store *s, uint64_t first, uint64_t last);
-
-/** Find the live node that covers a leaf of the tree.
+/** The live node that covers a leaf of the tree.
  * @retval 1 *node is set.
  * @retval 0 the leaf is punctured. */
-/*@ requires opened: opened(s) && leaf < pow2(s->punctured.depth);
-    requires \valid(node) && APART(node, s);
-    assigns *node;
-    ensures results: \result == 0 || \result == 1;
-    ensures live: \result == 1 <==> !is_punctured(&s->punctured, leaf);
-    ensures node: \result == 1 ==>
-      live(&s->punctured, 0, 0, s->punctured.depth, node->start, node->height) &&
-      covers(node->start, node->height, leaf) && node->start == covering_start(leaf, node->height);
-    ensures opened: opened(s);
-    ensures held: slots_hold_key{Pre}(root, s) ==> slots_hold_key(root, s);
-    ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
-    ensures set: same_set{Pre,Post}(&s->punctured); */
 static inline int opt_store_find(const struct opt_store *s, uint64_t leaf, struct opt_node *node)
 {
   OPT_IF_PACKED(s, return opt_packed_find(s->packed, leaf, node);)
-  //@ ghost unsigned d = s->punctured.depth;
-  //@ assert depth: 1 <= d <= 32;
-  //@ ghost nodes_lemma(d, leaf);
-  //@ ghost leaves_lemma(d);
-  //@ assert apart: \forall integer j; 0 <= j < pow2(d - 1) ==> \separated(node, &s->slot[j]);
-  int live = opt_bitmap_height(&s->punctured, leaf, &node->height);
-  if (live)
-    node->start = opt_start(leaf, node->height);
-  //@ assert depth: s->punctured.depth == d;
-  //@ assert shape: same_shape{Pre,Here}(&s->punctured);
-  //@ assert words: same_words{Pre,Here}(&s->punctured);
-  //@ assert layout: layout(&s->punctured);
-  //@ assert bitmap: bitmap(&s->punctured);
-  //@ assert slots: same_slots{Pre,Here}(s);
-  //@ assert opened: opened(s);
-  return live;
+  return opt_slots_find(&s->slots, leaf, node);
 }
 
-/** Hint that a leaf's node will be looked up and its seed read: fetches the slot of that seed if
- * the node is small.  Never touches a page. */
-/*@ assigns \nothing; */
+/** Hint that a leaf's node will be looked up and its seed read. */
 static inline void opt_store_prefetch(const struct opt_store *s, uint64_t leaf)
 {
-#ifndef __FRAMAC__
-  OPT_IF_PACKED(s, {
+  if (s->packed != NULL)
     opt_packed_prefetch(s->packed, leaf);
-    return;
-  })
-  __builtin_prefetch(&s->slot[leaf >> 1], 1);
-#endif
+  else
+    opt_slots_prefetch(&s->slots, leaf);
 }
 
-/** Find the live node that covers a leaf, or else the next one in leaf order; leaf <= 2^depth.
+/** The live node that covers a leaf, or else the next one in leaf order; leaf <= 2^depth.
  * @retval 1 *node is set.
  * @retval 0 all leaves >= leaf are punctured. */
-/*@ requires opened: opened(s) && leaf <= pow2(s->punctured.depth);
-    requires \valid(node) && APART(node, s);
-    assigns *node;
-    ensures results: \result == 0 || \result == 1;
-    ensures node: \result == 1 ==>
-      live(&s->punctured, 0, 0, s->punctured.depth, node->start, node->height) &&
-      leaf < node->start + pow2(node->height);
-    ensures next: \result == 1 ==> \forall integer x; leaf <= x < node->start ==>
-      is_punctured(&s->punctured, x);
-    ensures none: \result == 0 ==> \forall integer x; leaf <= x < pow2(s->punctured.depth) ==>
-      is_punctured(&s->punctured, x);
-    ensures opened: opened(s);
-    ensures held: slots_hold_key{Pre}(root, s) ==> slots_hold_key(root, s);
-    ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
-    ensures set: same_set{Pre,Post}(&s->punctured); */
 int opt_store_next(const struct opt_store *s, uint64_t leaf, struct opt_node *node);
 
 /** The seed of a live node. */
-/*@ requires held: slots_hold_key(root, s);
-    requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height);
-    assigns \nothing;
-    ensures seed_value(\result) ==
-      node_seed(root, s->punctured.depth, node.start, node.height); */
 static inline struct pprf_seed opt_store_seed(const struct opt_store *s, struct opt_node node)
 {
   OPT_IF_PACKED(s, return opt_packed_seed(s->packed, node);)
-  //@ ghost path_lemma(s->punctured.depth);
-  //@ ghost pow2_pos_lemma();
-  return s->slot[node.start >> 1];
+  return opt_slots_seed(&s->slots, node);
 }
 
-/** Puncture a leaf in pair slots: replace the live node that covers it by its co-path.  For a
- * packed store see packed/core.h.
- * @param[in] node   the live node that covers leaf.
- * @param[in] copath node.height seeds; copath[i] is that of the path's sibling of height i. */
-/*@ requires key: key(root, s);
-    requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
-      covers(node.start, node.height, leaf);
-    requires \valid_read(copath + (0 .. node.height - 1));
-    requires apart: APART(copath + (0 .. node.height - 1), s);
-    requires copath: copath_seeds(root, s->punctured.depth, leaf, copath, 0, node.height);
-    assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
-    ensures key: key(root, s);
-    ensures leaves: \forall integer x;
-      is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) || x == leaf; */
-void opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
-                        const struct pprf_seed *copath);
-
-/** Puncture the leaves first .. last: replace the live nodes that overlap the range (at least one)
- * by the nodes that cover their leaves outside the range.
- * @param[in] left  lefts nodes left of the range, ascending.
- * @param[in] right rights nodes right of the range, descending. */
-/*@ requires key: key(root, s) && first <= last < pow2(s->punctured.depth);
-    requires some: \exists integer x; first <= x <= last && !is_punctured(&s->punctured, x);
-    requires left: lefts <= PPRF_SLOTS_DEPTH_MAX && \valid_read(left + (0 .. lefts - 1));
-    requires right: rights <= PPRF_SLOTS_DEPTH_MAX && \valid_read(right + (0 .. rights - 1));
-    requires apart: APART(left + (0 .. lefts - 1), s) && APART(right + (0 .. rights - 1), s);
-    requires entries: entries(root, s->punctured.depth, left, lefts) &&
-      entries(root, s->punctured.depth, right, rights);
-    requires lefts: lefts_of(&s->punctured, left, lefts, first);
-    requires rights: rights_of(&s->punctured, right, rights, last);
-    assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
-    ensures key: key(root, s);
-    ensures leaves: \forall integer x;
-      is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) ||
-      first <= x <= last; */
-void opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last,
-                              const struct opt_entry *left, unsigned lefts,
-                              const struct opt_entry *right, unsigned rights);
-
 /** Puncture n live leaves in ascending order: replace the nodes that cover them.
- * @param[in] rest  nodes that cover the other leaves of these nodes.
+ * @param[in] rest  the nodes that cover what these nodes covered besides the leaves.
  * @param[in] count number of them.
- * @retval 0, or PPRF_ERR_NOMEM from a packed store: nothing has changed. */
-OPT_CHANGE opt_store_puncture_set(struct opt_store *s, const uint64_t *leaf, size_t n,
-                                  const struct opt_entry *rest, size_t count);
+ * @retval 0, or PPRF_ERR_NOMEM: nothing has changed. */
+int opt_store_puncture_set(struct opt_store *s, const uint64_t *leaf, size_t n,
+                           const struct opt_entry *rest, size_t count);
+
+/** Reads the nodes of a store one after the other, for an export or a change of the store. */
+struct opt_reader {
+  const struct opt_store *store;
+  struct opt_cursor cursor; /* of a packed store */
+  struct opt_slots_reader slots;
+};
+
+/** A reader before all nodes of a store, which must not change meanwhile. */
+static inline struct opt_reader opt_store_reader(const struct opt_store *s)
+{
+  return (struct opt_reader){.store = s, .slots = {.slots = &s->slots}};
+}
+
+/** Read the next node of a store, and its seed.
+ * @retval 1 *e is set.
+ * @retval 0 there is none. */
+int opt_store_read(struct opt_reader *r, struct opt_entry *e);
+#endif
 
 #endif

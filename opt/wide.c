@@ -132,20 +132,20 @@
 #define opt_packed_punct_deep opt_wide_packed_punct_deep
 #define opt_packed_punct_range opt_wide_packed_punct_range
 #define opt_packed_punct_range_deep opt_wide_packed_punct_range_deep
-#define opt_store_mapped_bytes opt_wide_store_mapped_bytes
-#define opt_store_lay_out opt_wide_store_lay_out
-#define opt_store_open opt_wide_store_open
+#define opt_slots_mapped_bytes opt_wide_slots_mapped_bytes
+#define opt_slots_lay_out opt_wide_slots_lay_out
+#define opt_slots_open opt_wide_slots_open
 #define opt_store_open_packed opt_wide_store_open_packed
 #define opt_store_load_packed opt_wide_store_load_packed
 #define opt_store_locked opt_wide_store_locked
 #define opt_store_drop opt_wide_store_drop
 #define opt_store_close opt_wide_store_close
-#define opt_store_clear opt_wide_store_clear
-#define opt_store_set_up opt_wide_store_set_up
-#define opt_store_start opt_wide_store_start
+#define opt_slots_clear opt_wide_slots_clear
+#define opt_slots_set_up opt_wide_slots_set_up
+#define opt_slots_start opt_wide_slots_start
 #define opt_pages_zero_mapping opt_wide_pages_zero_mapping
 #define opt_store_may_change opt_wide_store_may_change
-#define opt_store_open_apart opt_wide_store_open_apart
+#define opt_slots_open_apart opt_wide_slots_open_apart
 #define opt_store_prefault opt_wide_store_prefault
 #define opt_key_change opt_wide_key_change
 #define opt_pages_back opt_wide_pages_back
@@ -154,14 +154,20 @@
 #define opt_pages_release_punctured opt_wide_pages_release_punctured
 #define opt_pages_release_all opt_wide_pages_release_all
 #define opt_store_next opt_wide_store_next
+#define opt_slots_puncture_set opt_wide_slots_puncture_set
+#define opt_slots_drop opt_wide_slots_drop
+#define opt_slots_close opt_wide_slots_close
+#define opt_slots_locked opt_wide_slots_locked
+#define opt_slots_resident_bytes opt_wide_slots_resident_bytes
+#define opt_slots_next opt_wide_slots_next
 #define opt_slots_read opt_wide_slots_read
 #define opt_store_read opt_wide_store_read
-#define opt_store_puncture opt_wide_store_puncture
-#define opt_store_puncture_range opt_wide_store_puncture_range
+#define opt_slots_puncture opt_wide_slots_puncture
+#define opt_slots_puncture_range opt_wide_slots_puncture_range
 #define opt_store_puncture_set opt_wide_store_puncture_set
-#define opt_store_load_node opt_wide_store_load_node
-#define opt_store_load_root opt_wide_store_load_root
-#define opt_store_load_gap opt_wide_store_load_gap
+#define opt_slots_load_node opt_wide_slots_load_node
+#define opt_slots_load_root opt_wide_slots_load_root
+#define opt_slots_load_gap opt_wide_slots_load_gap
 
 #include "packed/tiles.c"
 #include "packed/index.c"
@@ -181,7 +187,8 @@
 #include "packed/packed.c"
 #include "slots/pages.c"
 #include "slots/store.c"
-#include "read.c"
+#include "slots/read.c"
+#include "store.c"
 #include "change.c"
 #include "walk.c"
 #include "packed/core.c"

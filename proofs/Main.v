@@ -14,7 +14,7 @@ From Pprf.proofs Require Import EvaluationSecurity EvaluationCost Leakage Ticket
 From Coq Require Import NArith.
 From Pprf.spec Require Import CModel Contracts Codec.
 From Pprf.proofs Require Import Layout Refinement ContractsSound CodecProofs.
-From Pprf.proofs Require Import AcslAgree AcslSound ImportSound AcslLayout ApiSound CostSound AcslCodec.
+From Pprf.proofs Require Import AcslAgree AcslSound ImportSound AcslLayout ApiSound KeySound CostSound AcslCodec.
 From Pprf.proofs Require Import KeccakSound KeccakSuite AesSound AesVectorSound AesVectorPair KeccakVectorSound KeccakWalk
   ShaSound.
 
@@ -180,6 +180,8 @@ Print Assumptions opt_punct_sound.
 Print Assumptions opt_eval_punct_sound.
 Print Assumptions opt_punct_range_sound.
 Print Assumptions opt_node_count_sound.
+(* Any calls of opt's API on a key with either store. *)
+Print Assumptions key_calls_sound.
 Print Assumptions opt_refuses.
 Print Assumptions ref_eval_cost_sound.
 Print Assumptions ref_eval_punct_cost_sound.

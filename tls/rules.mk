@@ -39,7 +39,7 @@ $(B)/pprf-tls-server: $(B)/tls/server/server.o $(B)/cli/options.o $(B)/cli/messa
 	$(call LINKED,-lhiredis -lssl)
 
 # tls uses only public functions; failures inside opt are injected by opt's tests
-INJECT_WRAP := prg_expand opt_descend opt_store_puncture
+INJECT_WRAP := prg_expand opt_descend opt_slots_puncture
 $(B)/tls/inject.o: equivalence-tests/failures/inject.c $(B)/flags
 	$(call COMPILE,-Iopt)
 $(B)/tls/tests/test_pool.o: TLS_CPPFLAGS += -Iequivalence-tests

@@ -729,7 +729,7 @@ static int has_no_seed(int i, void *arg)
   uint64_t any = 0;
   (void)i;
   for (unsigned k = 0; k < 256; k++)
-    any |= key->store.slot[k].lo | key->store.slot[k].hi;
+    any |= key->store.slots.slot[k].lo | key->store.slots.slot[k].hi;
   return any == 0;
 }
 

@@ -35,19 +35,19 @@ int __wrap_opt_descend(struct pprf_family family, struct pprf_seed s, uint64_t l
   return __real_opt_descend(family, s, leaf, height, copath, value);
 }
 
-void __real_opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
+void __real_opt_slots_puncture(struct opt_slots *s, uint64_t leaf, struct opt_node node,
                                const struct pprf_seed *copath);
-void __wrap_opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
+void __wrap_opt_slots_puncture(struct opt_slots *s, uint64_t leaf, struct opt_node node,
                                const struct pprf_seed *copath);
-void __wrap_opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
+void __wrap_opt_slots_puncture(struct opt_slots *s, uint64_t leaf, struct opt_node node,
                                const struct pprf_seed *copath)
 {
   if (inject_half != NULL) {
     struct pprf_seed half[PPRF_SLOTS_DEPTH_MAX];
     for (unsigned i = 0; i < node.height; i++)
       half[i] = i % 2 ? copath[i] : (struct pprf_seed){~copath[i].lo, copath[i].hi};
-    __real_opt_store_puncture(s, leaf, node, half);
+    __real_opt_slots_puncture(s, leaf, node, half);
     inject_half();
   }
-  __real_opt_store_puncture(s, leaf, node, copath);
+  __real_opt_slots_puncture(s, leaf, node, copath);
 }

@@ -528,7 +528,7 @@ static int counted(enum kind kind)
 /* Resident bytes of opt's mapping, according to the kernel. */
 static size_t resident(const pprf_key *key)
 {
-  const struct opt_store *s = &key->store;
+  const struct opt_slots *s = &key->store.slots;
   static unsigned char there_[1 << 16];
   size_t pages = s->mapped / s->page, n = 0;
   if (pages > sizeof there_ || mincore(s->slot, s->mapped, there_) != 0)
@@ -688,14 +688,15 @@ static const uint8_t root[16] = {9, 8, 7, 6, 5, 4, 3, 2, 1, 9, 8, 7, 6, 5, 4, 3}
 
 static const unsigned char *slots_end(const pprf_key *key)
 {
-  return (const unsigned char *)(key->store.slot + ((size_t)1 << (key->store.punctured.depth - 1)));
+  return (const unsigned char *)(key->store.slots.slot +
+                                 ((size_t)1 << (key->store.slots.punctured.depth - 1)));
 }
 
 /* Pages are left out of core dumps, not huge, and the slots locked; and the library reports that
  * correctly. */
 static int pages_are_marked(const pprf_key *key, const char *when)
 {
-  const struct opt_store *s = &key->store;
+  const struct opt_slots *s = &key->store.slots;
   unsigned all = flags_of(s->slot, (const unsigned char *)s->slot + s->mapped);
   unsigned slots = flags_of(s->slot, slots_end(key));
   unsigned want = DONTDUMP | NOHUGEPAGE | (s->shared ? SHARED : 0);
@@ -730,9 +731,10 @@ static int fresh_pages(void)
     ok &= pages_are_marked(key, "a new key");
     ok &= pprf_memory_locked(key) == may_lock();
     /* locks exactly the slots, before they are touched */
-    ok &= lock_count == 1 && locks[0].at == key->store.slot && locks[0].flags == MLOCK_ONFAULT &&
-          locks[0].len == (size_t)(slots_end(key) - (unsigned char *)key->store.slot);
-    ok &= resident(key) <= 2 * key->store.page;
+    ok &= lock_count == 1 && locks[0].at == key->store.slots.slot &&
+          locks[0].flags == MLOCK_ONFAULT &&
+          locks[0].len == (size_t)(slots_end(key) - (unsigned char *)key->store.slots.slot);
+    ok &= resident(key) <= 2 * key->store.slots.page;
     pprf_free(key);
   }
   refuse_lock = 1;
@@ -793,7 +795,7 @@ static int given_back(int locked, int by_range, int shared)
   else if (opt_shared_new(&key, depth) != PPRF_OK || opt_shared_start(key) != PPRF_OK)
     return 0;
   refuse_lock = 0;
-  const struct opt_store *s = &key->store;
+  const struct opt_slots *s = &key->store.slots;
   int ok = pprf_memory_locked(key) == (locked && may_lock());
   /* the last leaf of the upper half: pages stay there */
   ok &= pprf_punct(key, 2 * half - 1) == PPRF_OK;
@@ -857,14 +859,15 @@ static int prefaults(void)
     int done = errors[i] == 0 || errors[i] == EINVAL;
     ok &= pprf_prefault(key) == (done ? PPRF_OK : PPRF_ERR_NOMEM);
     refused_advice = -1;
-    ok &= done ? resident(key) == key->store.mapped : resident(key) <= 2 * key->store.page;
+    ok &=
+      done ? resident(key) == key->store.slots.mapped : resident(key) <= 2 * key->store.slots.page;
     for (uint64_t x = 5; x < 65536; x += 256)
       ok &= pprf_punct(key, x) == PPRF_OK;
     ok &= pprf_punct_range(key, 0, 65535) == PPRF_OK;
-    ok &= resident(key) == (done ? key->store.mapped : 0);
+    ok &= resident(key) == (done ? key->store.slots.mapped : 0);
     if (!ok)
       tap_note("prefault with errno %d: %zu of %zu bytes are there", errors[i], resident(key),
-               key->store.mapped);
+               key->store.slots.mapped);
     pprf_free(key);
   }
   return ok;
@@ -888,7 +891,7 @@ static int cleared(int advice)
     refused_advice = -1;
     uint8_t out[16];
     ok &= pprf_node_count(key) == 0 && pprf_eval(key, 4001, out) == PPRF_ERR_PUNCTURED;
-    ok &= seeds_in(key->store.slot, key->store.mapped) == 0;
+    ok &= seeds_in(key->store.slots.slot, key->store.slots.mapped) == 0;
     ok &= pages_are_marked(key, "a shared key that was cleared");
   }
   opt_shared_free(key);

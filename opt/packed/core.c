@@ -8,25 +8,6 @@
 
 #include "wp/core_steps.h"
 
-PPRF_WORK int opt_packed_eval(const struct opt_packed *p, struct pprf_family family, uint64_t leaf,
-                              uint8_t *out)
-{
-  struct pprf_seed value = {0, 0};
-  struct opt_node node;
-  int err = PPRF_ERR_PUNCTURED;
-  //@ ghost unsigned d = p->depth;
-  if (opt_packed_find(p, leaf, &node)) {
-    NODE_IN_TREE
-    err = opt_walk(family, opt_packed_seed(p, node), node.start, node.height, leaf, NULL,
-                   &value) /*@ ghost (d) */;
-  }
-  store_seed(out, value);
-  wipe_seed(&value);
-  return err;
-}
-
-/* ---- a puncture ---- */
-
 struct opt_found opt_packed_live(const struct opt_packed *p, uint64_t leaf)
 {
   struct opt_node node;
@@ -41,16 +22,17 @@ struct opt_found opt_packed_live(const struct opt_packed *p, uint64_t leaf)
     requires family: tree_family(family);
     requires node: packed_node(p, node) && covers(node.start, node.height, leaf);
     requires tree: node.height <= p->depth && tree_node(p->depth, node.start, node.height);
-    requires memory: \valid(value) && \valid(copath + (0 .. node.height - 1)) &&
+    requires memory: \valid(value) && (copath == \null || \valid(copath + (0 .. node.height - 1))) &&
       \separated(value, copath + (0 .. node.height - 1));
-    requires apart: copath_apart(p, copath, node.height) && copath_apart(p, value, 1);
-    assigns *value, copath[0 .. node.height - 1], expansions;
+    requires apart: (copath == \null || copath_apart(p, copath, node.height)) && copath_apart(p, value, 1);
+    assigns *value, copath[0 .. WANTED(copath, node.height) - 1], expansions;
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures cost: expansions <= \old(expansions) + node.height;
     ensures value: \result == PPRF_OK ==>
       seed_value(*value) == leaf_value(root, p->depth, leaf);
-    ensures copath: \result == PPRF_OK ==>
+    ensures copath: \result == PPRF_OK ==> copath != \null ==>
       copath_seeds(root, p->depth, leaf, copath, 0, node.height);
+    ensures error: \result != PPRF_OK ==> zero_seed(*value);
     ensures store: packed_key(root, p) && p->nodes == \old(p->nodes) &&
       p->depth == \old(p->depth);
     ensures node: packed_node(p, node);
@@ -89,12 +71,78 @@ static inline void give_and_wipe(struct pprf_seed *value, struct pprf_seed *copa
   KEY_IS_APART
 }
 
-/* Puncture a leaf of the given node; copath and value are buffers for the derived seeds. */
+/* Write zeros where the value will be, if it is wanted.  The store is as it was. */
+/*@ requires store: packed_key(root, p);
+    requires out: out == \null || (\valid(out + (0 .. 15)) && value_apart(p, out));
+    assigns out[0 .. WANTED(out, 16) - 1];
+    ensures zero: out != \null ==> seed_bytes(out, 0, 0);
+    ensures store: packed_key(root, p) && p->nodes == \old(p->nodes) && p->depth == \old(p->depth);
+    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
+static inline void clear_value(uint8_t *out)
+  /*@ ghost (const struct opt_packed *p) */
+{
+  if (out != NULL)
+    store_seed(out, (struct pprf_seed){0, 0});
+  KEY_IS_APART
+}
+
+/* ---- an evaluation ---- */
+
+/* Evaluate at a leaf, with memory for its seed. */
+/*@ requires store: packed_key(root, p);
+    requires family: tree_family(family);
+    requires memory: \valid(value) && copath_apart(p, value, 1) && \separated(value, out + (0 .. 15));
+    requires out: \valid(out + (0 .. 15)) && value_apart(p, out);
+    assigns out[0 .. 15], *value, expansions;
+    ensures range: \result == PPRF_ERR_RANGE <==> leaf >= pow2(p->depth);
+    ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
+      leaf < pow2(p->depth) && packed_punctured{Pre}(p, leaf);
+    ensures others: \result == PPRF_OK || \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED ||
+      prg_error(\result);
+    ensures cost: expansions <= \old(expansions) + p->depth;
+    ensures free: \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED ==> expansions <= \old(expansions);
+    ensures value: \result == PPRF_OK ==> \exists integer lo, hi; seed_bytes(out, lo, hi) &&
+      seed_from_words(lo, hi) == leaf_value(root, p->depth, leaf);
+    ensures error: \result != PPRF_OK ==> seed_bytes(out, 0, 0);
+    ensures store: packed_key(root, p) && p->nodes == \old(p->nodes) && p->depth == \old(p->depth);
+    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
+static inline int eval_with(const struct opt_packed *p, struct pprf_family family, uint64_t leaf,
+                            uint8_t *out, struct pprf_seed *value)
+{
+  clear_value(out) /*@ ghost (p) */;
+  if (!opt_in_tree(leaf, p->depth))
+    return PPRF_ERR_RANGE;
+  const struct opt_found found = opt_packed_live(p, leaf);
+  if (!found.live)
+    return PPRF_ERR_PUNCTURED;
+  int err = walk_to(p, family, found.node, leaf, NULL, value);
+  give_and_wipe(value, value, 0, out) /*@ ghost (p) */;
+  return err;
+}
+
+PPRF_WORK int opt_packed_eval(const struct opt_packed *p, struct pprf_family family, uint64_t leaf,
+                              uint8_t *out)
+{
+  int err;
+  {
+    struct pprf_seed value;
+    KEY_IN_BLOCK
+    KEY_IS_HERE
+    err = eval_with(p, family, leaf, out, &value);
+    KEY_AT_END
+  }
+  KEY_IS_HERE
+  return err;
+}
+
+/* ---- a puncture ---- */
+
+/* Puncture a leaf of a node, with memory for its seed and those beside the path to it. */
 /*@ OPT_PATH_MEMORY
     requires node: packed_node(p, node) && covers(node.start, node.height, leaf);
     requires tree: node.height <= p->depth && tree_node(p->depth, node.start, node.height);
     requires live: !packed_punctured(p, leaf);
-    OPT_PACKED_PUNCT
+    OPT_PACKED_PUNCT_LEAF
     assigns copath[0 .. p->depth - 1], *value; */
 static inline int punct_node(struct opt_packed *p, struct pprf_family family, struct opt_node node,
                              uint64_t leaf, uint8_t *out, struct pprf_seed *copath,
@@ -109,7 +157,7 @@ static inline int punct_node(struct opt_packed *p, struct pprf_family family, st
 
 /* Find a leaf's node and puncture the leaf. */
 /*@ OPT_PATH_MEMORY
-    OPT_PACKED_PUNCT
+    OPT_PACKED_PUNCT_LEAF
     assigns copath[0 .. p->depth - 1], *value; */
 static inline int punct_with(struct opt_packed *p, struct pprf_family family, uint64_t leaf,
                              uint8_t *out, struct pprf_seed *copath, struct pprf_seed *value)
@@ -125,8 +173,11 @@ static inline int punct_with(struct opt_packed *p, struct pprf_family family, ui
   return punct_node(p, family, found.node, leaf, out, copath, value);
 }
 
-PPRF_WORK int opt_packed_punct(struct opt_packed *p, struct pprf_family family, uint64_t leaf,
-                               uint8_t *out)
+/* The same with that memory in its frame, for trees of depth PPRF_SLOTS_DEPTH_MAX at most, and for all. */
+/*@ requires depth: p->depth <= PPRF_SLOTS_DEPTH_MAX;
+    OPT_PACKED_PUNCT_LEAF */
+static inline int punct_shallow(struct opt_packed *p, struct pprf_family family, uint64_t leaf,
+                                uint8_t *out)
 {
   int err;
   {
@@ -140,8 +191,9 @@ PPRF_WORK int opt_packed_punct(struct opt_packed *p, struct pprf_family family, 
   return err;
 }
 
-PPRF_WORK int opt_packed_punct_deep(struct opt_packed *p, struct pprf_family family, uint64_t leaf,
-                                    uint8_t *out)
+/*@ OPT_PACKED_PUNCT_LEAF */
+static inline int punct_any(struct opt_packed *p, struct pprf_family family, uint64_t leaf,
+                            uint8_t *out)
 {
   int err;
   {
@@ -153,4 +205,22 @@ PPRF_WORK int opt_packed_punct_deep(struct opt_packed *p, struct pprf_family fam
   }
   KEY_IS_HERE
   return err;
+}
+
+PPRF_WORK int opt_packed_punct(struct opt_packed *p, struct pprf_family family, uint64_t leaf,
+                               uint8_t *out)
+{
+  clear_value(out) /*@ ghost (p) */;
+  if (!opt_in_tree(leaf, p->depth))
+    return PPRF_ERR_RANGE;
+  return punct_shallow(p, family, leaf, out);
+}
+
+PPRF_WORK int opt_packed_punct_deep(struct opt_packed *p, struct pprf_family family, uint64_t leaf,
+                                    uint8_t *out)
+{
+  clear_value(out) /*@ ghost (p) */;
+  if (!opt_in_tree(leaf, p->depth))
+    return PPRF_ERR_RANGE;
+  return punct_any(p, family, leaf, out);
 }

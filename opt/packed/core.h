@@ -29,20 +29,24 @@ struct opt_found {
       tree_node(p->depth, \result.node.start, \result.node.height); */
 struct opt_found opt_packed_live(const struct opt_packed *p, uint64_t leaf);
 
-/** Evaluate at a leaf of the tree.  The caller must have no seed in its frame, and must wipe the
- * stack below it.
- * @retval PPRF_OK, PPRF_ERR_PUNCTURED, PPRF_ERR_CRYPTO, PPRF_ERR_NOMEM: on an error out is zero. */
-/*@ requires store: packed_holds(root, p) && leaf < pow2(p->depth);
+/** Evaluate at a leaf.  The caller has no seed in its frame, and wipes the stack below it.
+ * @retval PPRF_OK, PPRF_ERR_RANGE, PPRF_ERR_PUNCTURED, PPRF_ERR_CRYPTO, PPRF_ERR_NOMEM: on an error out is zero. */
+/*@ requires store: packed_key(root, p);
     requires family: tree_family(family);
-    requires out: \valid(out + (0 .. 15));
+    requires out: \valid(out + (0 .. 15)) && value_apart(p, out);
     assigns out[0 .. 15], expansions;
-    ensures punctured: \result == PPRF_ERR_PUNCTURED <==> packed_punctured{Pre}(p, leaf);
-    ensures others: \result == PPRF_OK || \result == PPRF_ERR_PUNCTURED || prg_error(\result);
-    ensures cost: expansions <= \old(expansions) + \old(p->depth);
-    ensures free: \result == PPRF_ERR_PUNCTURED ==> expansions <= \old(expansions);
+    ensures range: \result == PPRF_ERR_RANGE <==> leaf >= pow2(p->depth);
+    ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
+      leaf < pow2(p->depth) && packed_punctured{Pre}(p, leaf);
+    ensures others: \result == PPRF_OK || \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED ||
+      prg_error(\result);
+    ensures cost: expansions <= \old(expansions) + p->depth;
+    ensures free: \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED ==> expansions <= \old(expansions);
     ensures value: \result == PPRF_OK ==> \exists integer lo, hi; seed_bytes(out, lo, hi) &&
-      seed_from_words(lo, hi) == leaf_value(root, \old(p->depth), leaf);
-    ensures error: \result != PPRF_OK ==> seed_bytes(out, 0, 0); */
+      seed_from_words(lo, hi) == leaf_value(root, p->depth, leaf);
+    ensures error: \result != PPRF_OK ==> seed_bytes(out, 0, 0);
+    ensures store: packed_key(root, p) && p->nodes == \old(p->nodes) && p->depth == \old(p->depth);
+    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
 int opt_packed_eval(const struct opt_packed *p, struct pprf_family family, uint64_t leaf,
                     uint8_t *out);
 
@@ -52,11 +56,13 @@ int opt_packed_eval(const struct opt_packed *p, struct pprf_family family, uint6
  * @retval PPRF_OK, PPRF_ERR_PUNCTURED, PPRF_ERR_CRYPTO, PPRF_ERR_NOMEM: on an error the punctured
  *         leaves and out are unchanged. */
 /*@ requires depth: p->depth <= PPRF_SLOTS_DEPTH_MAX;
-    OPT_PACKED_PUNCT */
+    OPT_PACKED_PUNCT
+    ensures error_out: \result != PPRF_OK ==> out != \null ==> seed_bytes(out, 0, 0); */
 int opt_packed_punct(struct opt_packed *p, struct pprf_family family, uint64_t leaf, uint8_t *out);
 
-/** The same for a tree of any depth, with a longer co-path in its frame. */
-/*@ OPT_PACKED_PUNCT */
+/** The same in a tree of any depth, with a longer co-path in its frame. */
+/*@ OPT_PACKED_PUNCT
+    ensures error_out: \result != PPRF_OK ==> out != \null ==> seed_bytes(out, 0, 0); */
 int opt_packed_punct_deep(struct opt_packed *p, struct pprf_family family, uint64_t leaf,
                           uint8_t *out);
 

@@ -34,16 +34,16 @@ void test_words(void)
   end_test("masks_and_bit_scans_agree_with_loops");
   static uint64_t small[8192];
   for (unsigned depth = 1; depth <= PPRF_SLOTS_DEPTH_MAX; depth++) {
-    struct opt_store s;
+    struct opt_slots s;
     uintptr_t end = (uintptr_t)small;
-    check(opt_store_open(&s, depth, small, 0) == PPRF_OK, "open");
+    check(opt_slots_open(&s, depth, small, 0) == PPRF_OK, "open");
     for (unsigned k = 0; k < s.punctured.levels; k++)
       if (opt_level_is_small(depth, k))
         end = (k == 0 ? (uintptr_t)s.punctured.leaves : (uintptr_t)s.punctured.summary[k]) +
               opt_level_bytes(depth, k);
-    check(end - (uintptr_t)small == opt_store_small_bytes(depth), "depth %u: %zu bytes", depth,
-          opt_store_small_bytes(depth));
-    check(opt_store_small_bytes(depth) <= sizeof small, "depth %u: too many", depth);
+    check(end - (uintptr_t)small == opt_slots_small_bytes(depth), "depth %u: %zu bytes", depth,
+          opt_slots_small_bytes(depth));
+    check(opt_slots_small_bytes(depth) <= sizeof small, "depth %u: too many", depth);
     (void)munmap(s.slot, s.mapped);
   }
   end_test("a_small_block_has_room_for_its_levels_and_no_more");
@@ -257,7 +257,7 @@ void test_marks(void)
       snprintf(context, sizeof context, "depth %u op %u kind %u leaves %llu..%llu", depth, op,
                (unsigned)kind, (unsigned long long)first, (unsigned long long)last);
       check(got[0] == got[1], "results %d and %d", got[0], got[1]);
-      check(same_words(&store_of(key)->punctured, &store_of(other)->punctured),
+      check(same_words(&store_of(key)->slots.punctured, &store_of(other)->slots.punctured),
             "the words of the bitmaps differ");
     }
     pprf_free(key);

@@ -28,7 +28,7 @@ static void test_damage(void)
     check_key(key, &m, 1);
     if (failed)
       break;
-    struct opt_store *s = &key->store;
+    struct opt_slots *s = &key->store.slots;
     if (i == 0)
       s->slot[(4096 + 100) / 2] = root_seed();
     else if (i == 1)

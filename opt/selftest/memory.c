@@ -23,7 +23,7 @@ static size_t process_bytes(void)
 /* Resident bytes of a key's mapping according to the kernel. */
 size_t kernel_bytes(const pprf_key *key)
 {
-  const struct opt_store *s = store_of(key);
+  const struct opt_slots *s = &store_of(key)->slots;
   char line[512];
   unsigned long from = 0, to = 0, kb = 0, a, b;
   FILE *f = must(fopen("/proc/self/smaps", "r"));
@@ -183,7 +183,7 @@ void test_prefault(void)
   for (unsigned depth = 1; depth <= 18; depth++)
     for (unsigned by_hand = 0; by_hand < 2; by_hand++) {
       pprf_key *key = new_key(&m, depth);
-      const struct opt_store *s = store_of(key);
+      const struct opt_slots *s = &store_of(key)->slots;
       for (unsigned i = 0; i < 10; i++) {
         uint64_t x = some_leaf(&m);
         puncture(key, &m, x, x);
@@ -212,7 +212,7 @@ void test_prefault(void)
   end_test("prefault_backs_every_page_and_changes_nothing");
 }
 
-/* ---- tests: what opt_store_open promises to the proofs ---- */
+/* ---- tests: what opt_slots_open promises to the proofs ---- */
 
 struct region {
   const unsigned char *at;
@@ -229,7 +229,7 @@ static int is_apart(struct region r, struct region of)
   return r.at + r.bytes <= of.at || of.at + of.bytes <= r.at;
 }
 
-static void check_opened(const struct opt_store *s, unsigned depth, struct region small)
+static void check_opened(const struct opt_slots *s, unsigned depth, struct region small)
 {
   const struct opt_bitmap *b = &s->punctured;
   const struct region mapping = {(const unsigned char *)s->slot, s->mapped};
@@ -257,14 +257,14 @@ void test_opened(void)
 {
   for (unsigned depth = 1; depth <= PPRF_SLOTS_DEPTH_MAX; depth++)
     for (int shared = 0; shared <= (depth <= 20); shared++) {
-      struct opt_store s;
-      size_t bytes = opt_store_small_bytes(depth);
+      struct opt_slots s;
+      size_t bytes = opt_slots_small_bytes(depth);
       void *small = must(calloc(1, bytes));
       snprintf(context, sizeof context, "depth %u, shared %d", depth, shared);
-      if (check(opt_store_open(&s, depth, small, shared) == PPRF_OK, "open")) {
+      if (check(opt_slots_open(&s, depth, small, shared) == PPRF_OK, "open")) {
         check_opened(&s, depth, (struct region){small, bytes});
         check((s.shared != 0) == shared, "shared");
-        opt_store_drop(&s);
+        opt_slots_drop(&s);
       }
       free(small);
     }
@@ -277,7 +277,7 @@ static void check_cleared(pprf_key *key, unsigned depth)
 {
   struct model m = {.depth = depth};
   uint8_t out[PPRF_SEED_BYTES];
-  const unsigned char *bytes = (const unsigned char *)store_of(key)->slot;
+  const unsigned char *bytes = (const unsigned char *)store_of(key)->slots.slot;
   size_t used = 0;
   model_puncture(&m, 0, leaves(&m) - 1);
   check_key(key, &m, 1);
@@ -382,7 +382,7 @@ void test_shared(void)
       for (unsigned i = 0; i < 500; i++)
         (void)pprf_punct(key, rnd_below(n));
       if (round == 1) { /* half changed: slots without a node, random bits, a wrong count */
-        struct opt_store *s = &key->store;
+        struct opt_slots *s = &key->store.slots;
         for (unsigned i = 0; i < 50; i++) {
           s->slot[rnd_below(n / 2)] = root_seed();
           s->punctured.leaves[rnd_below(opt_bitmap_words(depth, 0))] = rnd();

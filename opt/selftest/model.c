@@ -261,7 +261,7 @@ static void check_borders(const struct opt_bitmap *b, const struct model *m)
 }
 
 /* Number of nonzero slots, inspecting only pages in memory. */
-static uint64_t used_slots(const struct opt_store *s, unsigned depth)
+static uint64_t used_slots(const struct opt_slots *s, unsigned depth)
 {
   size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = sizeof *s->slot << (depth - 1);
   unsigned char *resident = must(malloc(bytes / page + 1));
@@ -298,18 +298,18 @@ void check_nodes(const struct opt_store *s, const struct model *m, int slots)
     at += UINT64_C(1) << height;
   }
   check(!opt_store_next(s, leaves(m), &n), "a node after the end");
-  check(s->nodes == count, "node count %llu, not %llu", (unsigned long long)s->nodes,
-        (unsigned long long)count);
+  check(opt_store_nodes(s) == count, "node count %llu, not %llu",
+        (unsigned long long)opt_store_nodes(s), (unsigned long long)count);
   if (slots && !failed)
-    check(used_slots(s, m->depth) == count, "%llu slots in use, %llu nodes",
-          (unsigned long long)used_slots(s, m->depth), (unsigned long long)count);
+    check(used_slots(&s->slots, m->depth) == count, "%llu slots in use, %llu nodes",
+          (unsigned long long)used_slots(&s->slots, m->depth), (unsigned long long)count);
 }
 
 void check_key(const pprf_key *key, const struct model *m, int slots)
 {
-  check_bitmap(&store_of(key)->punctured, m);
+  check_bitmap(&store_of(key)->slots.punctured, m);
   if (!failed)
-    check_borders(&store_of(key)->punctured, m);
+    check_borders(&store_of(key)->slots.punctured, m);
   if (!failed)
     check_nodes(store_of(key), m, slots);
 }

@@ -13,7 +13,7 @@ int opt_level_is_small(unsigned depth, unsigned level)
   return opt_level_bytes(depth, level) < OPT_SMALL_LEVEL;
 }
 
-size_t opt_store_small_bytes(unsigned depth)
+size_t opt_slots_small_bytes(unsigned depth)
 {
   size_t bytes = 0;
   const unsigned levels = opt_bitmap_levels(depth);

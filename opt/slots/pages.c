@@ -10,10 +10,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../key.h"
-#include "../packed/load.h"
+#include "common/fork.h"
 #include "pprf.h"
-#include "../read.h"
+#include "../seeds.h"
+#include "read.h"
 
 #ifndef MADV_DONTNEED_LOCKED
 #define MADV_DONTNEED_LOCKED 24 /* Linux 5.18 */
@@ -33,7 +33,7 @@ static size_t slot_bytes(unsigned depth)
   return sizeof(struct pprf_seed) << (depth - 1);
 }
 
-size_t opt_store_mapped_bytes(unsigned depth)
+size_t opt_slots_mapped_bytes(unsigned depth)
 {
   uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
   uint64_t total = (uint64_t)sizeof(struct pprf_seed) << (depth - 1);
@@ -44,13 +44,13 @@ size_t opt_store_mapped_bytes(unsigned depth)
   return total <= SIZE_MAX ? (size_t)total : 0;
 }
 
-void opt_store_lay_out(struct opt_store *s, unsigned depth, void *mapping, void *small, int shared)
+void opt_slots_lay_out(struct opt_slots *s, unsigned depth, void *mapping, void *small, int shared)
 {
   unsigned levels = opt_bitmap_levels(depth);
   unsigned char *pages = mapping;
-  *s = (struct opt_store){.punctured = {.depth = depth, .levels = levels},
+  *s = (struct opt_slots){.punctured = {.depth = depth, .levels = levels},
                           .slot = (struct pprf_seed *)(void *)pages,
-                          .mapped = opt_store_mapped_bytes(depth),
+                          .mapped = opt_slots_mapped_bytes(depth),
                           .page = (size_t)sysconf(_SC_PAGESIZE),
                           .shared = shared};
   /* Failure of either is no error.  The first keeps seeds out of core dumps.  The second keeps
@@ -75,9 +75,9 @@ void opt_store_lay_out(struct opt_store *s, unsigned depth, void *mapping, void 
   }
 }
 
-int opt_store_open(struct opt_store *s, unsigned depth, void *small, int shared)
+int opt_slots_open(struct opt_slots *s, unsigned depth, void *small, int shared)
 {
-  size_t bytes = opt_store_mapped_bytes(depth);
+  size_t bytes = opt_slots_mapped_bytes(depth);
   if (bytes == 0)
     return PPRF_ERR_NOMEM;
   unsigned char *pages =
@@ -86,54 +86,26 @@ int opt_store_open(struct opt_store *s, unsigned depth, void *small, int shared)
   if (pages == MAP_FAILED)
     return PPRF_ERR_NOMEM;
   if (!shared) /* a child gets no copy of the seeds; old kernels refuse this */
-    (void)madvise(pages, opt_store_mapped_bytes(depth), MADV_WIPEONFORK);
-  opt_store_lay_out(s, depth, pages, small, shared);
+    (void)madvise(pages, opt_slots_mapped_bytes(depth), MADV_WIPEONFORK);
+  opt_slots_lay_out(s, depth, pages, small, shared);
   return PPRF_OK;
 }
 
-int opt_store_open_packed(struct opt_store *s, unsigned depth, struct opt_packed *packed,
-                          const struct pprf_seed *root)
+int opt_slots_locked(const struct opt_slots *s)
 {
-  *s = (struct opt_store){
-    .punctured = {.depth = depth}, .nodes = 1, .packed = packed, .most = UINT64_MAX};
-  return opt_packed_open(packed, depth, root);
-}
-
-int opt_store_load_packed(struct opt_store *s, unsigned depth, uint64_t nodes,
-                          struct opt_packed *packed, int (*next)(void *, struct opt_entry *),
-                          void *from)
-{
-  int err = opt_packed_load(packed, depth, nodes, next, from);
-  if (err == PPRF_OK)
-    *s = (struct opt_store){
-      .punctured = {.depth = depth}, .nodes = packed->nodes, .packed = packed, .most = UINT64_MAX};
-  return err;
-}
-
-int opt_store_locked(const struct opt_store *s)
-{
-  if (s->packed != NULL)
-    return opt_packed_locked(s->packed);
   return s->locked && (!s->shared || s->locker == pprf_process());
 }
 
-void opt_store_drop(struct opt_store *s)
+void opt_slots_drop(struct opt_slots *s)
 {
-  if (s->packed != NULL)
-    opt_packed_drop_copy(s->packed);
-  else
-    (void)munmap(s->slot, s->mapped);
+  (void)munmap(s->slot, s->mapped);
   free(s->small);
 }
 
-void opt_store_close(struct opt_store *s)
+void opt_slots_close(struct opt_slots *s)
 {
-  struct opt_reader reader = {.store = s};
+  struct opt_slots_reader reader = {.slots = s};
   struct opt_node n;
-  if (s->packed != NULL) {
-    opt_packed_close(s->packed);
-    return;
-  }
   while (opt_slots_read(&reader, &n))
     wipe_seed(&s->slot[n.start >> 1]);
   (void)munmap(s->slot, s->mapped);
@@ -143,7 +115,7 @@ void opt_store_close(struct opt_store *s)
 /* Give the whole pages among [from, to) back to the kernel.  They hold no seed, because the
  * slots of punctured pairs are zero: if the kernel does not take them, this costs memory, not
  * secrecy. */
-static int release(struct opt_store *s, void *from, void *to)
+static int release(struct opt_slots *s, void *from, void *to)
 {
   if (s->held)
     return -1;
@@ -163,34 +135,34 @@ static int release(struct opt_store *s, void *from, void *to)
   return rc;
 }
 
-static int release_mapping(struct opt_store *s)
+static int release_mapping(struct opt_slots *s)
 {
   return release(s, s->slot, (unsigned char *)s->slot + s->mapped);
 }
 
-void opt_pages_release_slots(struct opt_store *s, uint64_t first, uint64_t end)
+void opt_pages_release_slots(struct opt_slots *s, uint64_t first, uint64_t end)
 {
   (void)release(s, s->slot + (first >> 1), s->slot + (end >> 1));
 }
 
-void opt_pages_release_punctured(struct opt_store *s, uint64_t first, uint64_t end)
+void opt_pages_release_punctured(struct opt_slots *s, uint64_t first, uint64_t end)
 {
   if (!opt_level_is_small(s->punctured.depth, 0))
     (void)release(s, s->punctured.leaves + (first >> 6), s->punctured.leaves + (end >> 6));
 }
 
-void opt_pages_release_all(struct opt_store *s)
+void opt_pages_release_all(struct opt_slots *s)
 {
   (void)release_mapping(s);
 }
 
-void opt_pages_zero_mapping(struct opt_store *s)
+void opt_pages_zero_mapping(struct opt_slots *s)
 {
   if (release_mapping(s) != 0)
     explicit_bzero(s->slot, s->mapped);
 }
 
-int opt_pages_back(struct opt_store *s)
+int opt_pages_back(struct opt_slots *s)
 {
   long pages = sysconf(_SC_PHYS_PAGES);
   if (pages > 0 && s->mapped / s->page > (size_t)pages)
@@ -207,12 +179,10 @@ int opt_pages_back(struct opt_store *s)
 }
 
 /* Takes about a nanosecond per page of the mapping, used or not: 0.1 ms at depth 26, 9 ms at 32. */
-size_t opt_store_resident_bytes(const struct opt_store *s)
+size_t opt_slots_resident_bytes(const struct opt_slots *s)
 {
   unsigned char resident[4096], *pages = (unsigned char *)s->slot;
   size_t bytes = 0, step = sizeof resident * s->page;
-  if (s->packed != NULL)
-    return opt_packed_bytes(s->packed);
   if (s->small != NULL)
     bytes += malloc_usable_size(s->small) + sizeof(size_t);
   for (size_t at = 0; at < s->mapped; at += step) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pair slots: loading, puncturing a leaf, a range or a set, and clearing (store.h, pages.h). */
-#include "../store.h"
+/* Pair slots: loading, puncturing a leaf, a range or a set, and clearing (slots.h, pages.h). */
+#include "slots.h"
 
 #include "pages.h"
 #include "wp/store_steps.h"
@@ -10,22 +10,13 @@
 #define SLOTS_LEVEL 2
 #define DEAD_LEVEL 3
 
-/* Change a packed store, and copy its node count to where pprf_node_count reads it. */
-#define OPT_CHANGE_IF_PACKED(s, change) \
-  OPT_IF_PACKED(s, {                    \
-    int err = (change);                 \
-    (s)->nodes = (s)->packed->nodes;    \
-    return err;                         \
-  })
-
-int opt_store_next(const struct opt_store *s, uint64_t leaf, struct opt_node *node)
+int opt_slots_next(const struct opt_slots *s, uint64_t leaf, struct opt_node *node)
 {
-  OPT_IF_PACKED(s, return opt_packed_next(s->packed, leaf, node);)
   leaf = opt_bitmap_next_live(&s->punctured, leaf);
   //@ assert depth: 1 <= s->punctured.depth <= 32;
   if (!opt_in_tree(leaf, s->punctured.depth))
     return 0;
-  return opt_store_find(s, leaf, node);
+  return opt_slots_find(s, leaf, node);
 }
 
 /*@ requires opened(s) && j < pow2(s->punctured.depth - 1);
@@ -35,7 +26,7 @@ int opt_store_next(const struct opt_store *s, uint64_t leaf, struct opt_node *no
     ensures opened: opened(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
-static inline void put_slot(struct opt_store *s, uint64_t j, struct pprf_seed seed)
+static inline void put_slot(struct opt_slots *s, uint64_t j, struct pprf_seed seed)
 {
   SLOT_APART_FROM_BITMAP
   s->slot[j] = seed;
@@ -49,7 +40,7 @@ static inline void put_slot(struct opt_store *s, uint64_t j, struct pprf_seed se
     ensures opened: opened(s);
     ensures words: same_words{Pre,Post}(&s->punctured);
     ensures slots: same_slots{Pre,Post}(s); */
-static inline void put_nodes(struct opt_store *s, uint64_t nodes)
+static inline void put_nodes(struct opt_slots *s, uint64_t nodes)
 {
   s->nodes = nodes;
   BITMAP_UNCHANGED_BY_COUNT
@@ -66,7 +57,7 @@ static inline void put_nodes(struct opt_store *s, uint64_t nodes)
     ensures opened: opened(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
-static inline void put_beside(struct opt_store *s, uint64_t leaf, unsigned i, struct pprf_seed seed)
+static inline void put_beside(struct opt_slots *s, uint64_t leaf, unsigned i, struct pprf_seed seed)
 {
   COPATH_HAS_SLOTS
   uint64_t j = opt_sibling_start(leaf, i) >> 1;
@@ -91,7 +82,7 @@ static inline void put_beside(struct opt_store *s, uint64_t leaf, unsigned i, st
     ensures leaf: height == 0 ==> zero_seed(s->slot[leaf / 2]);
     ensures others: height > 0 ==> other_slots{Pre,Post}(s, leaf, height);
     ensures other: height == 0 ==> same_but{Pre,Post}(s, leaf / 2); */
-static void put_copath(struct opt_store *s, uint64_t leaf, unsigned height,
+static void put_copath(struct opt_slots *s, uint64_t leaf, unsigned height,
                        const struct pprf_seed *copath)
 {
   COPATH_FITS
@@ -121,7 +112,7 @@ static void put_copath(struct opt_store *s, uint64_t leaf, unsigned height,
 
 /* put_copath for the whole key: a node is replaced by its co-path, as if the leaf were punctured
  * already. */
-/*@ requires key: key(root, s);
+/*@ requires key: slots_key(root, s);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       covers(node.start, node.height, leaf);
     requires \valid_read(copath + (0 .. node.height - 1));
@@ -133,7 +124,7 @@ static void put_copath(struct opt_store *s, uint64_t leaf, unsigned height,
     ensures slots: slots(root, s->punctured.depth, s->slot, &s->punctured, leaf, leaf + 1);
     ensures nodes: s->nodes ==
       cover_size{Pre}(&s->punctured, leaf, leaf + 1, 0, s->punctured.depth); */
-static void replace_node(struct opt_store *s, uint64_t leaf, struct opt_node node,
+static void replace_node(struct opt_slots *s, uint64_t leaf, struct opt_node node,
                          const struct pprf_seed *copath)
 {
   COVER_WHEN_PUNCTURED
@@ -147,7 +138,7 @@ static void replace_node(struct opt_store *s, uint64_t leaf, struct opt_node nod
     requires punctured: \forall integer x; first <= x < end ==> is_punctured(&s->punctured, x);
     assigns \nothing;
     ensures opened: opened(s); */
-static inline void release_slots(struct opt_store *s, uint64_t first, uint64_t end)
+static inline void release_slots(struct opt_slots *s, uint64_t first, uint64_t end)
 {
   RELEASED_SLOTS_ARE_ZERO
   opt_pages_release_slots(s, first, end);
@@ -162,7 +153,7 @@ static inline void release_slots(struct opt_store *s, uint64_t first, uint64_t e
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes);
     ensures kept: same_slots{Pre,Post}(s); */
-static inline void release_punctured(struct opt_store *s, uint64_t first, uint64_t end)
+static inline void release_punctured(struct opt_slots *s, uint64_t first, uint64_t end)
 {
   RELEASED_WORDS_ARE_BELOW_FULL
   opt_pages_release_punctured(s, first, end);
@@ -183,7 +174,7 @@ static inline void release_punctured(struct opt_store *s, uint64_t first, uint64
     ensures nodes: s->nodes == \old(s->nodes);
     ensures kept: same_slots{Pre,Post}(s);
     ensures slots: slots(root, s->punctured.depth, s->slot, &s->punctured, 0, 0); */
-static void release_blocks(struct opt_store *s, uint64_t leaf, unsigned full)
+static void release_blocks(struct opt_slots *s, uint64_t leaf, unsigned full)
 {
   SLOTS_BLOCK_AROUND_LEAF
   uint64_t block = leaf >> 6 * SLOTS_LEVEL;
@@ -208,7 +199,7 @@ static void release_blocks(struct opt_store *s, uint64_t leaf, unsigned full)
     ensures leaves: \forall integer x;
       is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) || x == leaf;
     ensures nodes: s->nodes == \old(s->nodes); */
-static void puncture_leaf(struct opt_store *s, uint64_t leaf)
+static void puncture_leaf(struct opt_slots *s, uint64_t leaf)
 {
   SLOTS_APART_FROM_MARK
   unsigned full = opt_bitmap_puncture(&s->punctured, leaf);
@@ -218,20 +209,20 @@ static void puncture_leaf(struct opt_store *s, uint64_t leaf)
 }
 
 /* Release the rest of the memory if no node is left. */
-/*@ requires key: key(root, s);
+/*@ requires key: slots_key(root, s);
     requires punctured: \forall integer x; 0 <= x < pow2(s->punctured.depth) ==>
       is_punctured(&s->punctured, x);
     assigns BITMAP_WORDS(&s->punctured);
-    ensures key: key(root, s);
+    ensures key: slots_key(root, s);
     ensures set: same_set{Pre,Post}(&s->punctured); */
-static void release_all(struct opt_store *s)
+static void release_all(struct opt_slots *s)
 {
   NO_NODE_IS_LEFT
   opt_pages_release_all(s);
   EMPTY_KEY_KEPT
 }
 
-void opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
+void opt_slots_puncture(struct opt_slots *s, uint64_t leaf, struct opt_node node,
                         const struct pprf_seed *copath)
 {
   COVER_SIZE_BEFORE_PUNCTURE
@@ -256,7 +247,7 @@ void opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures slots: slots(root, s->punctured.depth, s->slot, &s->punctured, from, to);
     ensures nodes: s->nodes == cover_size(&s->punctured, from, to, 0, s->punctured.depth); */
-static inline void take_out(struct opt_store *s, struct opt_node node)
+static inline void take_out(struct opt_slots *s, struct opt_node node)
   /*@ ghost (uint64_t lo, uint64_t hi, uint64_t from, uint64_t to) */
 {
   NODE_HAS_ITS_SLOT_ALONE
@@ -279,7 +270,7 @@ static inline void take_out(struct opt_store *s, struct opt_node node)
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures slots: slots(root, s->punctured.depth, s->slot, &s->punctured, lo, hi);
     ensures nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth); */
-static inline void put_in(struct opt_store *s, struct opt_node node, struct pprf_seed seed)
+static inline void put_in(struct opt_slots *s, struct opt_node node, struct pprf_seed seed)
   /*@ ghost (uint64_t lo, uint64_t hi, uint64_t from, uint64_t to) */
 {
   NO_NODE_HAS_THE_SLOT
@@ -298,7 +289,7 @@ static inline void put_in(struct opt_store *s, struct opt_node node, struct pprf
     ensures same: s->nodes == \old(s->nodes) && same_slots{Pre,Post}(s);
     ensures place: s->slot == \old(s->slot) &&
       s->punctured.depth == \old(s->punctured.depth); */
-static void mark_leaves(struct opt_store *s, uint64_t first, uint64_t last)
+static void mark_leaves(struct opt_slots *s, uint64_t first, uint64_t last)
 {
   SLOTS_APART_FROM_MARKS
   opt_bitmap_puncture_range(&s->punctured, first, last);
@@ -321,7 +312,7 @@ static void mark_leaves(struct opt_store *s, uint64_t first, uint64_t last)
     ensures slots: slots(root, s->punctured.depth, s->slot, &s->punctured, lo, hi);
     ensures nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth);
     ensures same: s->nodes == \old(s->nodes) && same_slots{Pre,Post}(s); */
-static inline void mark_range(struct opt_store *s, uint64_t first, uint64_t last)
+static inline void mark_range(struct opt_slots *s, uint64_t first, uint64_t last)
   /*@ ghost (uint64_t lo, uint64_t hi, const struct opt_entry *left, unsigned lefts,
              const struct opt_entry *right, unsigned rights) */
 {
@@ -337,7 +328,7 @@ struct span {
 
 /* Remove the live nodes that overlap a range from the slots.  Returns the span from the start of
  * the first to the end of the last. */
-/*@ requires key: key(root, s) && first <= last < pow2(s->punctured.depth);
+/*@ requires key: slots_key(root, s) && first <= last < pow2(s->punctured.depth);
     requires some: \exists integer x; first <= x <= last && !is_punctured(&s->punctured, x);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
     ensures opened: opened(s);
@@ -356,11 +347,11 @@ struct span {
       !is_punctured(&s->punctured, x);
     ensures bounds: \result.from < \result.end <= pow2(s->punctured.depth);
     ensures meets: \result.from <= last && first < \result.end; */
-static struct span take_range(struct opt_store *s, uint64_t first, uint64_t last)
+static struct span take_range(struct opt_slots *s, uint64_t first, uint64_t last)
 {
   RANGE_IN_TREE
   struct opt_node n = {.start = 0, .height = 0};
-  int more = opt_store_next(s, first, &n); /* one exists */
+  int more = opt_slots_next(s, first, &n); /* there is one */
   //@ ghost live_apart_lemma(&s->punctured, 0, 0, d);
   //@ assert some: more != 0 && n.start <= last;
   const uint64_t from = n.start;
@@ -389,7 +380,7 @@ static struct span take_range(struct opt_store *s, uint64_t first, uint64_t last
     take_out(s, n) /*@ ghost (from, to, from, end) */;
     to = opt_node_end(n);
     NODE_IS_TAKEN
-    more = opt_store_next(s, to, &n);
+    more = opt_slots_next(s, to, &n);
     //@ ghost live_apart_lemma(&s->punctured, 0, 0, d);
   }
   return (struct span){from, to};
@@ -412,7 +403,7 @@ static struct span take_range(struct opt_store *s, uint64_t first, uint64_t last
                          lo < first ? first : lo, hi);
     ensures nodes: s->nodes ==
       cover_size(&s->punctured, lo < first ? first : lo, hi, 0, s->punctured.depth); */
-static void put_lefts(struct opt_store *s, const struct opt_entry *rest, unsigned n)
+static void put_lefts(struct opt_slots *s, const struct opt_entry *rest, unsigned n)
   /*@ ghost (uint64_t lo, uint64_t hi, uint64_t first) */
 {
   LEFTS_BEGIN
@@ -450,7 +441,7 @@ static void put_lefts(struct opt_store *s, const struct opt_entry *rest, unsigne
                          last + 1 < hi ? last + 1 : hi);
     ensures nodes: s->nodes ==
       cover_size(&s->punctured, lo, last + 1 < hi ? last + 1 : hi, 0, s->punctured.depth); */
-static void put_rights(struct opt_store *s, const struct opt_entry *rest, unsigned n)
+static void put_rights(struct opt_slots *s, const struct opt_entry *rest, unsigned n)
   /*@ ghost (uint64_t lo, uint64_t hi, uint64_t last) */
 {
   RIGHTS_BEGIN
@@ -515,12 +506,12 @@ static struct span full_span(const struct opt_bitmap *b, unsigned level, uint64_
 }
 
 /* Release the memory that full blocks among punctured leaves no longer need. */
-/*@ requires key: key(root, s) && first <= last < pow2(s->punctured.depth);
+/*@ requires key: slots_key(root, s) && first <= last < pow2(s->punctured.depth);
     requires punctured: \forall integer x; first <= x <= last ==> is_punctured(&s->punctured, x);
     assigns BITMAP_WORDS(&s->punctured);
-    ensures key: key(root, s);
+    ensures key: slots_key(root, s);
     ensures set: same_set{Pre,Post}(&s->punctured); */
-static void release_range(struct opt_store *s, uint64_t first, uint64_t last)
+static void release_range(struct opt_slots *s, uint64_t first, uint64_t last)
 {
   COVER_SIZE_BEFORE_RELEASE
   const struct span small = full_span(&s->punctured, SLOTS_LEVEL, first, last);
@@ -547,9 +538,9 @@ static void release_range(struct opt_store *s, uint64_t first, uint64_t last)
       entries_live(&s->punctured, right, rights);
     requires sides: lefts(left, lefts, lo, first) && rights(right, rights, hi, last);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
-    ensures key: key(root, s);
+    ensures key: slots_key(root, s);
     ensures set: same_set{Pre,Post}(&s->punctured); */
-static inline void put_rest(struct opt_store *s, const struct opt_entry *left, unsigned lefts,
+static inline void put_rest(struct opt_slots *s, const struct opt_entry *left, unsigned lefts,
                             const struct opt_entry *right, unsigned rights)
   /*@ ghost (uint64_t lo, uint64_t hi, uint64_t first, uint64_t last) */
 {
@@ -562,7 +553,7 @@ static inline void put_rest(struct opt_store *s, const struct opt_entry *left, u
 
 /* Replace the live nodes that overlap a range by those that remain of them.  Returns the span
  * from the start of the first to the end of the last. */
-/*@ requires key: key(root, s) && first <= last < pow2(s->punctured.depth);
+/*@ requires key: slots_key(root, s) && first <= last < pow2(s->punctured.depth);
     requires some: \exists integer x; first <= x <= last && !is_punctured(&s->punctured, x);
     requires left: lefts <= PPRF_SLOTS_DEPTH_MAX && \valid_read(left + (0 .. lefts - 1));
     requires right: rights <= PPRF_SLOTS_DEPTH_MAX && \valid_read(right + (0 .. rights - 1));
@@ -572,12 +563,12 @@ static inline void put_rest(struct opt_store *s, const struct opt_entry *left, u
     requires lefts: lefts_of(&s->punctured, left, lefts, first);
     requires rights: rights_of(&s->punctured, right, rights, last);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
-    ensures key: key(root, s);
+    ensures key: slots_key(root, s);
     ensures leaves: \forall integer x;
       is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) || first <= x <= last;
     ensures bounds: \result.from < \result.end <= pow2(s->punctured.depth);
     ensures meets: \result.from <= last && first < \result.end; */
-static inline struct span replace_range(struct opt_store *s, uint64_t first, uint64_t last,
+static inline struct span replace_range(struct opt_slots *s, uint64_t first, uint64_t last,
                                         const struct opt_entry *left, unsigned lefts,
                                         const struct opt_entry *right, unsigned rights)
 {
@@ -607,7 +598,7 @@ static inline uint64_t earlier(uint64_t a, uint64_t b)
   return a < b ? a : b;
 }
 
-void opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last,
+void opt_slots_puncture_range(struct opt_slots *s, uint64_t first, uint64_t last,
                               const struct opt_entry *left, unsigned lefts,
                               const struct opt_entry *right, unsigned rights)
 {
@@ -624,14 +615,14 @@ void opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last
   }
 }
 
-void opt_store_load_node(struct opt_store *s, const struct opt_entry *e)
+void opt_slots_load_node(struct opt_slots *s, const struct opt_entry *e)
 {
   NODE_HAS_A_SLOT
   put_slot(s, e->node.start >> 1, e->seed);
   put_nodes(s, s->nodes + 1);
 }
 
-void opt_store_load_root(struct opt_store *s, const struct pprf_seed *seed)
+void opt_slots_load_root(struct opt_slots *s, const struct pprf_seed *seed)
 {
   ROOT_HAS_A_SLOT
   put_slot(s, 0, *seed);
@@ -640,7 +631,7 @@ void opt_store_load_root(struct opt_store *s, const struct pprf_seed *seed)
   ROOT_IS_THE_COVER
 }
 
-void opt_store_load_gap(struct opt_store *s, uint64_t first, uint64_t last)
+void opt_slots_load_gap(struct opt_slots *s, uint64_t first, uint64_t last)
 {
   if (first <= last)
     mark_leaves(s, first, last);
@@ -679,7 +670,7 @@ static void zero_small_levels(struct opt_bitmap *b)
     ensures opened: opened(s) && s->nodes == 0;
     ensures slots: zero_slots(s);
     ensures leaves: \forall integer x; !is_punctured(&s->punctured, x); */
-static void zero_store(struct opt_store *s)
+static void zero_store(struct opt_slots *s)
 {
   opt_pages_zero_mapping(s);
   SLOTS_APART_FROM_LEVELS
@@ -688,7 +679,7 @@ static void zero_store(struct opt_store *s)
   put_nodes(s, 0);
 }
 
-void opt_store_clear(struct opt_store *s)
+void opt_slots_clear(struct opt_slots *s)
 {
   zero_store(s);
   LEAVES_OF_TREE
@@ -696,28 +687,27 @@ void opt_store_clear(struct opt_store *s)
   NO_NODE_IS_THE_COVER
 }
 
-void opt_store_start(struct opt_store *s, const struct pprf_seed *seed)
+void opt_slots_start(struct opt_slots *s, const struct pprf_seed *seed)
 {
   ROOT_APART_FROM_STORE
   zero_store(s);
   //@ assert seed: seed->lo == \at(seed->lo,Pre) && seed->hi == \at(seed->hi,Pre);
-  opt_store_load_root(s, seed);
+  opt_slots_load_root(s, seed);
 }
 
-void opt_store_set_up(struct opt_store *s, const struct pprf_seed *seed)
+void opt_slots_set_up(struct opt_slots *s, const struct pprf_seed *seed)
 {
   NEW_STORE_IS_OPENED
-  opt_store_load_root(s, seed);
+  opt_slots_load_root(s, seed);
 }
 
-OPT_CHANGE opt_store_puncture_set(struct opt_store *s, const uint64_t *leaf, size_t n,
-                                  const struct opt_entry *rest, size_t count)
+void opt_slots_puncture_set(struct opt_slots *s, const uint64_t *leaf, size_t n,
+                            const struct opt_entry *rest, size_t count)
 {
-  OPT_CHANGE_IF_PACKED(s, opt_packed_puncture_set(s->packed, leaf, n, rest, count))
   struct opt_node node;
   for (uint64_t i = 0, end = 0; i < n; i++)
     if (leaf[i] >= end) {
-      int live = opt_store_find(s, leaf[i], &node);
+      int live = opt_slots_find(s, leaf[i], &node);
       if (live) {
         s->slot[node.start >> 1] = (struct pprf_seed){0, 0};
         s->nodes--;
@@ -731,5 +721,4 @@ OPT_CHANGE opt_store_puncture_set(struct opt_store *s, const uint64_t *leaf, siz
     puncture_leaf(s, leaf[i]);
   if (s->nodes == 0)
     release_all(s);
-  OPT_DONE
 }

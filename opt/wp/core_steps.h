@@ -49,7 +49,7 @@
 
 /* punct_from */
 #define KEY_AFTER_PUNCTURE \
-  /*@ assert key: key(root, s); */ \
+  /*@ assert key: slots_key(root, s); */ \
   /*@ assert place: s->slot == \at(s->slot,Pre) && s->punctured.depth == \at(s->punctured.depth,Pre); */ \
   /*@ assert kept: rest.err != PPRF_OK ==> same_slots{Pre,Here}(s); */ \
   /*@ ghost Done: ; */
@@ -72,5 +72,31 @@
         \separated(copath + (0 .. node.height - 1), &s->punctured.summary[k][i]); */ \
   /*@ assert apart_value: \forall integer k, i; 1 <= k < s->punctured.levels ==> \
         0 <= i < words(d, k) ==> \separated(value, &s->punctured.summary[k][i]); */
+
+/* punct_slots, punct_range_slots; punct_packed, punct_range_packed */
+#define KEY_IN_SLOTS \
+  HEAD_KEPT \
+  /*@ assert apart: apart_from_slots(key, &key->store.slots); */ \
+  /*@ assert store: slots_key(root, &key->store.slots); */ \
+  /*@ assert key: key(root, key); */ \
+  /*@ assert old_set: \forall integer x; punctured{Pre}(key, x) <==> \
+        is_punctured{Pre}(&key->store.slots.punctured, x); */ \
+  /*@ assert set: \forall integer x; punctured(key, x) <==> is_punctured(&key->store.slots.punctured, x); */
+#define HEAD_KEPT \
+  /*@ assert maker: key->maker == \at(key->maker,Pre); */ \
+  /*@ assert suite: key->family.suite == \at(key->family.suite,Pre); */ \
+  /*@ assert salt_lo: key->family.salt_lo == \at(key->family.salt_lo,Pre); */ \
+  /*@ assert salt_hi: key->family.salt_hi == \at(key->family.salt_hi,Pre); */ \
+  /*@ assert same_depth: depth(key) == depth{Pre}(key); */ \
+  /*@ assert same_store: key->store.packed == \at(key->store.packed,Pre); */ \
+  /*@ assert head: same_head{Pre,Here}(key); */
+#define KEY_IN_PACKED \
+  /*@ assert place: key->store.packed == \at(key->store.packed,Pre) && key->store.packed == p; */ \
+  HEAD_KEPT \
+  /*@ assert depth: p->depth == depth(key); */ \
+  /*@ assert key: key(root, key); */ \
+  /*@ assert old_set: \forall integer x; punctured{Pre}(key, x) <==> \
+        packed_punctured{Pre}(\at(key->store.packed,Pre), x); */ \
+  /*@ assert set: \forall integer x; punctured(key, x) <==> packed_punctured(p, x); */
 
 #endif

@@ -5,8 +5,8 @@ From Coq Require Import NArith ZArith Lia.
 From Coq Require ZifyBool.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Ggm CModel.
-From Pprf.spec Require Import AcslMemory AcslRef AcslKey AcslOpt AcslApi AcslStore.
-From Pprf.proofs Require Import AcslAgree AcslLayout ApiSound CostSound AcslExamples.
+From Pprf.spec Require Import AcslMemory AcslRef AcslKey AcslOpt AcslApi AcslStore KeyCalls.
+From Pprf.proofs Require Import AcslAgree AcslLayout ApiSound KeySound CostSound AcslExamples.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -17,7 +17,8 @@ Definition tree : api := api_of toy (pprf_seed_intro 10 0) 7 (fun v => (v, 0)) (
 Definition tree_definitions : definitions tree := toy_definitions.
 Definition tree_layout : layout_definitions tree := proj1 (@api_of_definitions toy _ 7 (fun v => (v, 0)) (0, 0)).
 Definition tree_api : api_definitions tree := proj2 (@api_of_definitions toy (pprf_seed_intro 10 0) 7 (fun v => (v, 0)) (0, 0)).
-Definition acsl_api_definitions_exist_ex := @acsl_api_definitions_exist toy (pprf_seed_intro 10 0) 7 (fun v => (v, 0)) (0, 0).
+Definition acsl_api_definitions_exist_ex := @acsl_api_definitions_exist toy (pprf_seed_intro 10 0) 7 (fun v => (v, 0)) (0, 0)
+  (fun _ _ _ => True) (fun _ _ _ => True) (fun _ _ => True) (fun _ _ => True) (6, 0) (7, 0) (8, 0).
 
 (* A key of the suite of this number and salt. *)
 Definition state_of (number salt_lo salt_hi leaves lo value : Z) : memory := {|
@@ -137,8 +138,23 @@ split=> //; first exact: opened_state (or_intror erefl).
 - by move=> j jB; case; left; change (CModel.pow2 1.-1) with 1%num in jB; rewrite /pair_of /=; lia.
 Qed.
 
+Lemma apart_state leaves lo v : key_apart tree (state leaves lo v) at_key.
+Proof.
+have apart b b' c c' lo1 hi1 lo2 hi2 n n' : b <> b' ->
+    separated [:: span n (b, c) lo1 hi1; span n' (b', c') lo2 hi2].
+  by move=> ne; split; [move=> r' [<-|//] q [E _] [E' _]; case: ne; rewrite /= in E E'; lia | split; [move=> r' [] |]].
+split; first exact: apart; split; first exact: apart.
+move=> k kB; have -> : words tree (cell (state leaves lo v) at_store) k = 0.
+  by apply: words_none; [change (1 <= 1 <= 32); lia | change (1 <= k); lia].
+by split; [move=> r' [<-|//] q _ [_]; lia | split; [move=> r' [] | ]].
+Qed.
+
+Lemma slots_state leaves lo v P : store_holds tree (state leaves lo v) at_store 1 P (key_root tree) ->
+  slots_key_at tree (state leaves lo v) at_key 1 P.
+Proof. by split=> //; exact: apart_state. Qed.
+
 Example fresh_own v : own_key tree (state 0 10 v) at_key 1 pred0.
-Proof. by split=> //; [case | split=> //; exact: fresh_store]. Qed.
+Proof. by split=> //; [case | exact/slots_state/fresh_store]. Qed.
 
 Lemma fresh_height v t h : live tree (state 0 10 v) at_store 0 0 1 t h -> h = 1.
 Proof.
@@ -158,6 +174,19 @@ move=> k kB; have kE : k = 0 \/ k = 1 \/ k = 2 \/ k = 3 \/ k = 4 \/ k = 5 \/ k =
 by case: kE => [->|[->|[->|[->|[->|[->|[->| ->]]]]]]].
 Qed.
 
+(* The set of punctured leaves is that of the pair slots. *)
+Lemma punctured_leaf leaves lo v x : AcslApi.punctured tree (state leaves lo v) at_key x <->
+  is_punctured tree (state leaves lo v) at_store x.
+Proof. exact: punctured_slots. Qed.
+
+Lemma same_head_state leaves lo v leaves' lo' v' :
+  same_head tree (state leaves lo v) (state leaves' lo' v') at_key.
+Proof. by []. Qed.
+
+Lemma key_state P leaves lo v : store_holds tree (state leaves lo v) at_store 1 P (key_root tree) ->
+  AcslApi.key tree (state leaves lo v) (seed_value tree (key_root tree)) at_key.
+Proof. by move=> H; case: (slots_key_usable tree_definitions tree_layout tree_api (slots_state H)). Qed.
+
 Example eval_contract : pprf_eval_contract tree (state 0 10 0) (state 0 10 11) at_key 0 at_value PPRF_OK.
 Proof.
 move=> _ _; split.
@@ -168,24 +197,22 @@ split.
 - by split=> // -[].
 - by split=> // -[_ [_ []]].
 - by split=> // -[_ [_ [_]]]; change (pow2 tree _) with 2; lia.
-- by split=> // -[_ [_ [_ [_ /punctured_fresh]]]].
+- by split=> // -[_ [_ [_ [_ /punctured_leaf /punctured_fresh]]]].
 - by left.
 - by move=> _; exists 11, 0; split; first exact: value_11.
 - by [].
+- by move=> _; split; first exact: key_state (fresh_store 11).
+- by move=> _; split=> // x; split=> /punctured_leaf /punctured_fresh.
 Qed.
 Definition opt_eval_sound_ex := @opt_eval_sound tree tree_definitions tree_layout tree_api _ _ at_key 1 0%num
   at_value PPRF_OK pred0 ltac:(by []) (fresh_own 0) (@fresh_value 0 ltac:(by [])) eval_contract.
 Example eval_cost : pprf_eval_cost tree (state 0 10 0) (state 0 10 11) at_key 0 at_value PPRF_OK 6 7.
-Proof. by move=> _ _; split=> // _ _ t h [/fresh_height -> _]. Qed.
+Proof. by move=> _ _; split=> //; split=> [_ _ t h [/fresh_height -> _] //|[|[|[|]]]]. Qed.
 Definition opt_eval_cost_sound_ex := @opt_eval_cost_sound tree tree_definitions tree_layout tree_api _ _ at_key 1
   0%num at_value PPRF_OK pred0 6 7 ltac:(by []) (fresh_own 0) (@fresh_value 0 ltac:(by [])) eval_contract eval_cost.
 
-Lemma key_state P leaves lo v : store_holds tree (state leaves lo v) at_store 1 P (key_root tree) ->
-  AcslApi.key tree (state leaves lo v) (seed_value tree (key_root tree)) at_store.
-Proof. by move=> H; have [] := proj1 (acsl_store_holds tree_definitions tree_layout tree_api _ _ _ _ _) H. Qed.
-
 Lemma changed_store leaves lo v w rs : (v = w \/ List.In (value_cells at_value) rs) ->
-  unchanged (state 0 10 v) (state leaves lo w) (store_memory tree (state 0 10 v) at_store ++ rs).
+  unchanged (state 0 10 v) (state leaves lo w) (key_memory tree (state 0 10 v) at_key ++ rs).
 Proof.
 move=> vw q out; case: q out => b c out /=; case: (Z.eqb_spec b 1) => // b1.
 case: (Z.eqb_spec b 2) => [e|n2].
@@ -196,7 +223,7 @@ case: (Z.eqb_spec b 3) => [e|n3].
   by rewrite e e'; split=> //=; lia.
 case: (Z.eqb_spec b 5) => // e; case: (Z.eqb_spec c 0) => // e'.
 case: vw => [-> //|ir]; case: (out (value_cells at_value)); last by rewrite e e'; split=> //=; lia.
-by do 8 right.
+by do 12 right.
 Qed.
 
 Example punct_contract : pprf_punct_contract tree (state 0 10 0) (state 1 12 0) at_key 0 PPRF_OK.
@@ -206,17 +233,18 @@ split=> //; split; first by rewrite /c_int /PPRF_OK; lia.
 split.
 - by [].
 - by split=> // -[_ []].
-- by move=> _ _; exact: key_state (punctured_store 0).
+- by move=> _; split; first exact: key_state (punctured_store 0).
 - by split=> // -[_ [_]]; change (pow2 tree _) with 2; lia.
-- by split=> // -[_ [_ [_ /punctured_fresh]]].
+- by split=> // -[_ [_ [_ /punctured_leaf /punctured_fresh]]].
 - by left.
-- by move=> _ x; rewrite is_punctured_of_1; split=> [|[/punctured_fresh|]]; [right | |].
+- by move=> _ x; rewrite !punctured_leaf is_punctured_of_1; split=> [|[/punctured_fresh|]]; [right | |].
+- by [].
 - by [].
 Qed.
 Definition opt_punct_sound_ex := @opt_punct_sound tree tree_definitions tree_layout tree_api _ _ at_key 1 0%num
   PPRF_OK pred0 ltac:(by []) (fresh_own 0) punct_contract.
 Example punct_cost : pprf_punct_cost tree (state 0 10 0) (state 1 12 0) at_key 0 PPRF_OK 6 7.
-Proof. by move=> _ _; split=> // _ _ t h [/fresh_height -> _]. Qed.
+Proof. by move=> _ _; split=> //; split=> [_ _ t h [/fresh_height -> _] //|[|[|[|]]]]. Qed.
 Definition opt_punct_cost_sound_ex := @opt_punct_cost_sound tree tree_definitions tree_layout tree_api _ _ at_key 1
   0%num PPRF_OK pred0 6 7 ltac:(by []) (fresh_own 0) punct_contract punct_cost.
 
@@ -229,11 +257,12 @@ split=> //; split; first by rewrite /c_int /PPRF_OK; lia.
 split.
 - by split=> // -[].
 - by split=> // -[_ [_ []]].
-- by move=> _ _; exact: key_state (punctured_store 11).
+- by move=> _; split; first exact: key_state (punctured_store 11).
 - by split=> // -[_ [_ [_]]]; change (pow2 tree _) with 2; lia.
-- by split=> // -[_ [_ [_ [_ /punctured_fresh]]]].
+- by split=> // -[_ [_ [_ [_ /punctured_leaf /punctured_fresh]]]].
 - by left.
-- by move=> _ x; rewrite is_punctured_of_1; split=> [|[/punctured_fresh|]]; [right | |].
+- by move=> _ x; rewrite !punctured_leaf is_punctured_of_1; split=> [|[/punctured_fresh|]]; [right | |].
+- by [].
 - by [].
 - by move=> _; exists 11, 0; split; first exact: value_11.
 - by [].
@@ -242,7 +271,7 @@ Definition opt_eval_punct_sound_ex := @opt_eval_punct_sound tree tree_definition
   1 0%num at_value PPRF_OK pred0 ltac:(by []) (fresh_own 0) (@fresh_value 0 ltac:(by [])) eval_punct_contract.
 Example eval_punct_cost :
   pprf_eval_punct_cost tree (state 0 10 0) (state 1 12 11) at_key 0 at_value PPRF_OK 6 7.
-Proof. by move=> _ _; split=> // _ _ t h [/fresh_height -> _]. Qed.
+Proof. by move=> _ _; split=> //; split=> [_ _ t h [/fresh_height -> _] //|[|[|[|]]]]. Qed.
 Definition opt_eval_punct_cost_sound_ex := @opt_eval_punct_cost_sound tree tree_definitions tree_layout tree_api _ _
   at_key 1 0%num at_value PPRF_OK pred0 6 7 ltac:(by []) (fresh_own 0) (@fresh_value 0 ltac:(by []))
   eval_punct_contract eval_punct_cost.
@@ -254,18 +283,19 @@ split=> //; split; first by rewrite /c_int /PPRF_OK; lia.
 split.
 - by [].
 - by split=> // -[_ []].
-- by move=> _ _; exact: key_state (punctured_store 0).
+- by move=> _; split; first exact: key_state (punctured_store 0).
 - by split=> // -[_ [_]]; change (pow2 tree _) with 2; lia.
-- by split=> // -[_ [_ [_ /(_ 0 ltac:(lia)) /punctured_fresh]]].
+- by split=> // -[_ [_ [_ /(_ 0 ltac:(lia)) /punctured_leaf /punctured_fresh]]].
 - by left.
-- move=> _ x; rewrite is_punctured_of_1; split=> [->|[/punctured_fresh //|]]; last lia.
+- move=> _ x; rewrite !punctured_leaf is_punctured_of_1; split=> [->|[/punctured_fresh //|]]; last lia.
   by right.
+- by [].
 - by [].
 Qed.
 Definition opt_punct_range_sound_ex := @opt_punct_range_sound tree tree_definitions tree_layout tree_api _ _ at_key
   1 0%num 0%num PPRF_OK pred0 ltac:(by []) ltac:(by []) (fresh_own 0) punct_range_contract.
 Example punct_range_cost : pprf_punct_range_cost tree (state 0 10 0) (state 1 12 0) at_key 0 0 PPRF_OK 6 8.
-Proof. by move=> _ _; split. Qed.
+Proof. by move=> _ _; split=> // -[|[|[|]]]. Qed.
 Definition opt_punct_range_cost_sound_ex := @opt_punct_range_cost_sound tree tree_definitions tree_layout tree_api _ _
   at_key 1 0%num 0%num PPRF_OK pred0 6 8 ltac:(by []) ltac:(by []) (fresh_own 0) punct_range_contract
   punct_range_cost.
@@ -273,13 +303,146 @@ Definition opt_punct_range_cost_sound_ex := @opt_punct_range_cost_sound tree tre
 Example node_count_contract : pprf_node_count_contract tree (state 0 10 0) (state 0 10 0) at_key 1.
 Proof.
 move=> _ _; split=> //; split=> //; split; first by rewrite /c_size_t; lia.
-by split; [case=> [//|[]] | ].
+by split; [case=> [//|[]] | | ].
 Qed.
 Definition opt_node_count_sound_ex := @opt_node_count_sound tree tree_definitions tree_layout tree_api _ _ at_key 1
   1 pred0 (fresh_own 0) node_count_contract.
 
 Example fresh_usable : usable tree (state 0 10 0) at_key.
-Proof. by right; split=> //; right; split=> //; exists 1%nat, pred0; exact: fresh_store. Qed.
+Proof. by do 2 right; exists 1%nat, pred0; exact/slots_state/fresh_store. Qed.
 Definition opt_refuses_ex := @opt_refuses tree tree_definitions tree_layout tree_api _ (state 1 12 0) at_key fresh_usable.
 Definition acsl_store_holds_ex := @acsl_store_holds tree tree_definitions tree_layout tree_api (state 0 10 0) at_store
   1 pred0 (key_root tree).
+
+(* ---- A packed key, evaluated and punctured ------------------------------------------------------ *)
+
+(* Block 1 holds the key, block 30 its store, of which two cells say which leaves are punctured. *)
+Definition packed_tree : api := @api_intro (api_layout tree)
+  (fun L p x => (x = 0 \/ x = 1) /\ cell L (fst p, 9 + x) = 1) (fun _ _ _ => True)
+  (@whole tree) (@cover_size tree) (fun _ _ => True) (fun _ _ => True)
+  (pprf_seed_intro 10 0) (6, 0) (7, 0) (8, 0) 7 (fun v => (v, 0)) (0, 0).
+
+Definition packed_state (gone0 gone1 value : Z) : memory := {|
+  cell := fun q =>
+    if fst q =? 1 then if (snd q =? 1) || (snd q =? 4) then 1 else if snd q =? 20 then 30 else 0
+    else if fst q =? 30 then
+      if snd q =? 1 then 1 else if snd q =? 9 then gone0 else if snd q =? 10 then gone1 else 0
+    else if fst q =? 5 then if snd q =? 0 then value else 0 else 0;
+  may_read := fun _ => True; may_write := fun _ => True |}.
+
+Lemma packed_punctured_at a b v x : AcslApi.punctured packed_tree (packed_state a b v) at_key x <->
+  (x = 0 /\ a = 1) \/ (x = 1 /\ b = 1).
+Proof.
+split=> [[[_ [[->|->] /= e]]|[n _]]|[[-> ->]|[-> ->]]]; [by left | by right | by case: n | |].
+  by left; split=> //; split; [left |].
+by left; split=> //; split; [right |].
+Qed.
+
+Lemma packed_holds_key a b v (P : pred bitseq) :
+  (forall x, (x < CModel.pow2 1)%num -> (Z.of_N x = 0 /\ a = 1) \/ (Z.of_N x = 1 /\ b = 1) <-> P (leaf_path 1 x)) ->
+  holds_key packed_tree at_key (packed_state a b v) 1 P.
+Proof.
+move=> E; split=> //; [by case | | by move=> x xd; rewrite packed_punctured_at; exact: E].
+by split=> //; split=> //; split=> // n; case: n.
+Qed.
+
+Lemma packed_fresh_key a b v : holds_key packed_tree at_key (packed_state a b v) 1
+  (fun q => [|| (q == leaf_path 1 0) && (a =? 1) | (q == leaf_path 1 1) && (b =? 1)]).
+Proof.
+apply: packed_holds_key => x xd; have xB : x = 0%num \/ x = 1%num by change (CModel.pow2 1) with 2%num in xd; lia.
+by case: xB => ->; rewrite /= ?orbF; case: Z.eqb_spec => e; split=> //; [left | case=> -[] | right | case=> -[]].
+Qed.
+
+Lemma packed_place a b v : 0 <= v < 256 -> value_place packed_tree at_key at_value (packed_state a b v).
+Proof.
+move=> vB; split=> //; split; last by split=> // n; case: n.
+by split; [move=> r' [<-|//] q [E _] [E' _]; rewrite /= in E E'; lia | split; [move=> r' [] |]].
+Qed.
+
+Lemma packed_value a b : seed_bytes packed_tree (packed_state a b 11) at_value 11 0.
+Proof.
+move=> k kB; have kE : k = 0 \/ k = 1 \/ k = 2 \/ k = 3 \/ k = 4 \/ k = 5 \/ k = 6 \/ k = 7 by lia.
+by case: kE => [->|[->|[->|[->|[->|[->|[->| ->]]]]]]].
+Qed.
+
+Lemma packed_zero a b : seed_bytes packed_tree (packed_state a b 0) at_value 0 0.
+Proof.
+move=> k kB; have kE : k = 0 \/ k = 1 \/ k = 2 \/ k = 3 \/ k = 4 \/ k = 5 \/ k = 6 \/ k = 7 by lia.
+by case: kE => [->|[->|[->|[->|[->|[->|[->| ->]]]]]]].
+Qed.
+
+Lemma packed_value_changes a b v w : unchanged (packed_state a b v) (packed_state a b w) [:: value_cells at_value].
+Proof.
+move=> q out; case: q out => x y /= out; case: (Z.eqb_spec x 1) => // x1; case: (Z.eqb_spec x 30) => // x30.
+case: (Z.eqb_spec x 5) => // e; case: (Z.eqb_spec y 0) => // e'.
+by case: (out _ (or_introl erefl)); rewrite e e'; split=> //=; lia.
+Qed.
+
+Example packed_eval : pprf_eval_contract packed_tree (packed_state 0 0 0) (packed_state 0 0 11) at_key 0 at_value PPRF_OK.
+Proof.
+move=> _ _; split; first exact: packed_value_changes.
+split=> //; split; first by rewrite /c_int /PPRF_OK; lia.
+split.
+- by split=> // -[].
+- by split=> // -[_ [_ []]].
+- by split=> // -[_ [_ [_]]]; change (pow2 packed_tree _) with 2; lia.
+- by split=> // -[_ [_ [_ [_ /packed_punctured_at]]]]; lia.
+- by left.
+- by move=> _; exists 11, 0; split; first exact: packed_value.
+- by [].
+- by move=> _; split=> //; have [_ _ _ []] := packed_fresh_key 0 0 11.
+- by move=> _; split=> // x; rewrite !packed_punctured_at.
+Qed.
+
+Example packed_eval_punct :
+  pprf_eval_punct_contract packed_tree (packed_state 0 0 11) (packed_state 1 0 11) at_key 0 at_value PPRF_OK.
+Proof.
+move=> _ _; split.
+  move=> q out; case: q out => x y /= out; case: (Z.eqb_spec x 1) => // x1; case: (Z.eqb_spec x 30) => // e.
+  case: (Z.eqb_spec y 1) => // y1; case: (Z.eqb_spec y 9) => // e'.
+  case: (out (span 11 (30, 0) 0 0)); first by do 8 right; left.
+  by rewrite e e'; split=> //=; lia.
+split=> //; split; first by rewrite /c_int /PPRF_OK; lia.
+split.
+- by split=> // -[].
+- by split=> // -[_ [_ []]].
+- by move=> _; split=> //; have [_ _ _ []] := packed_fresh_key 1 0 11.
+- by split=> // -[_ [_ [_]]]; change (pow2 packed_tree _) with 2; lia.
+- by split=> // -[_ [_ [_ [_ /packed_punctured_at]]]]; lia.
+- by left.
+- by move=> _ x; rewrite !packed_punctured_at; lia.
+- by [].
+- by [].
+- by move=> _; exists 11, 0; split; first exact: packed_value.
+- by [].
+Qed.
+
+Example packed_eval_gone :
+  pprf_eval_contract packed_tree (packed_state 1 0 11) (packed_state 1 0 0) at_key 0 at_value PPRF_ERR_PUNCTURED.
+Proof.
+move=> _ _; split; first exact: packed_value_changes.
+split=> //; split; first by rewrite /c_int /PPRF_ERR_PUNCTURED; lia.
+split.
+- by split=> // -[].
+- by split=> // -[_ [_ []]].
+- by split=> // -[_ [_ [_]]]; change (pow2 packed_tree _) with 2; lia.
+- split=> // _; do 3 (split; first by case); split; first by change (pow2 packed_tree _) with 2; lia.
+  by apply/packed_punctured_at; left.
+- by do 4 right; left.
+- by [].
+- by move=> _ _; exact: packed_zero.
+- by move=> _; split=> //; have [_ _ _ []] := packed_fresh_key 1 0 0.
+- by move=> _; split=> // x; rewrite !packed_punctured_at.
+Qed.
+
+Example packed_calls : were_made packed_tree at_key at_value (packed_state 0 0 0)
+  [:: (Eval 0, PPRF_OK, packed_state 0 0 11); (EvalPunct 0, PPRF_OK, packed_state 1 0 11);
+      (Eval 0, PPRF_ERR_PUNCTURED, packed_state 1 0 0)].
+Proof.
+by split=> //; [exact: packed_eval | split=> //; [exact: packed_eval_punct | split=> //; exact: packed_eval_gone]].
+Qed.
+
+Lemma packed_fresh : holds_key packed_tree at_key (packed_state 0 0 0) 1 pred0.
+Proof. by apply: (@packed_holds_key 0 0 0 pred0) => x _; split=> [[[_ e]|[_ e]]|e]; discriminate e. Qed.
+Definition key_calls_sound_ex := @key_calls_sound packed_tree tree_definitions at_key at_value _ 1 pred0 _
+  packed_fresh (@packed_place 0 0 0 ltac:(by [])) packed_calls.

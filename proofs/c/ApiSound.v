@@ -217,7 +217,7 @@ by split; apply: Z; split=> //=; rewrite /pprf_seed_cells /shift /=; lia.
 Qed.
 
 Theorem acsl_store_holds L s d (P : pred bitseq) R : store_holds V L s d P R <->
-  [/\ cell L s = Z.of_nat d, key V L (seed_value V R) s &
+  [/\ cell L s = Z.of_nat d, slots_key V L (seed_value V R) s &
       forall x, (x < CModel.pow2 d)%num -> is_punctured V L s (Z.of_N x) <-> P (leaf_path d x)].
 Proof.
 pose set_is := forall x, (x < CModel.pow2 d)%num -> is_punctured V L s (Z.of_N x) <-> P (leaf_path d x).
@@ -362,30 +362,75 @@ by case: i rq => [<-|[<-|[<-|[<-|[<-|[<-|[<-|[<-|//]]]]]]]].
 Qed.
 
 (* What each function needs of its key, and that it tells NULL and a copy from one. *)
+Lemma not_packed L key : in_slots V L key -> ~ packed V L key.
+Proof. by move=> i; apply. Qed.
+
+Lemma punctured_slots L key x : in_slots V L key -> punctured V L key x <-> is_punctured V L (store_of key) x.
+Proof. by move=> i; split=> [[[/(not_packed i)]|[]]|] // H; right; split=> //; exact: not_packed. Qed.
+
+Lemma key_slots L key R : writable L (span key_cells key 0 0) -> in_slots V L key -> key_apart V L key ->
+  slots_key V L R (store_of key) -> AcslApi.key V L R key.
+Proof. by move=> w i A K; split=> //; split=> [/(not_packed i)|_]. Qed.
+
+Lemma slots_key_usable L key d P : slots_key_at V L key d P ->
+  opened V L (store_of key) /\ AcslApi.key V L (seed_value V (key_root V)) key.
+Proof.
+case=> w i A _ H; have [_ I _] := proj1 (acsl_store_holds _ _ _ _ _) H.
+by split; [case: H | exact: key_slots].
+Qed.
+
 Lemma key_usable L key d P : own_key V L key d P ->
   [/\ key <> null V, ~ copied V L key & opened V L (store_of key) /\
-      AcslApi.key V L (seed_value V (key_root V)) (store_of key)].
-Proof.
-by case=> nn _ _ nc [_ H]; split=> //; have [_ I _] := proj1 (acsl_store_holds _ _ _ _ _) H; case: H.
-Qed.
+      AcslApi.key V L (seed_value V (key_root V)) key].
+Proof. by case=> nn nc H; split=> //; exact: slots_key_usable H. Qed.
 
-Lemma usable_key L key : usable V L key -> key = null V \/
-  readable L (span key_cells key 0 0) /\ (copied V L key \/ AcslApi.key V L (seed_value V (key_root V)) (store_of key)).
+Lemma usable_key L key : usable V L key -> AcslApi.usable V L (seed_value V (key_root V)) key.
 Proof.
-case=> [->|[r _ [c|[_ [d [P H]]]]]]; [by left | by right; split; [|left] |].
-by right; split=> //; right; have [] := proj1 (acsl_store_holds _ _ _ _ _) H.
-Qed.
-
-Lemma usable_key_w L key : usable V L key -> key = null V \/
-  writable L (span key_cells key 0 0) /\ (copied V L key \/ AcslApi.key V L (seed_value V (key_root V)) (store_of key)).
-Proof.
-move=> u; case: (u) => [->|[_ w _]]; first by left.
-by case: (usable_key u) => [->|[_ c]]; [left | right].
+case=> [->|[[w c]|[d [P H]]]]; [by left | by right; split=> //; left |].
+by right; split; [case: H | right; have [] := slots_key_usable H].
 Qed.
 
 Lemma usable_family L key : usable V L key ->
   key = null V \/ copied V L key \/ tree_family V (family_of L key).
-Proof. by case=> [->|[_ _ [c|[F _]]]]; [left | right; left | right; right]. Qed.
+Proof. by case=> [->|[[_ c]|[d [P []]]]]; [left | right; left | right; right]. Qed.
+
+Lemma apart_outside L key out : in_slots V L key ->
+  separated [:: value_cells out; span key_cells key 0 0] -> outside_store V L (store_of key) (value_cells out) ->
+  value_outside V L key out.
+Proof.
+move=> i S [A1 [A2 [A3 A4]]]; split=> //; split=> [/(not_packed i)|_] //; by do 3 (split=> //).
+Qed.
+
+(* Of a key with pair slots a function writes what is theirs. *)
+Lemma packed_null L key : in_slots V L key -> pointer_eqb (points V (cell L (shift 1 (shift 1 key 4) 16))) (null V) = true.
+Proof. by move=> ->; rewrite /pointer_eqb !Z.eqb_refl. Qed.
+
+Lemma no_span n p lo hi q : hi < lo -> 0 <= n -> ~ span n p lo hi q.
+Proof. by move=> h n0 [_]; nia. Qed.
+
+Lemma slots_unchanged Pre Post key rs : in_slots V Pre key ->
+  unchanged Pre Post (key_memory V Pre key ++ rs) -> unchanged Pre Post (store_memory V Pre (store_of key) ++ rs).
+Proof.
+move=> i U q out; apply: U => r; rewrite /key_memory packed_null // => ir.
+case: ir => [<-|ir]; first by apply: out; left.
+case: ir => [<-|ir]; first by apply: out; right; left.
+case: ir => [<-|ir]; first by apply: out; do 2 right; left.
+case: ir => [<-|ir]; first by apply: out; do 3 right; left.
+case: ir => [<-|ir]; first by apply: out; do 4 right; left.
+case: ir => [<-|ir]; first by apply: out; do 5 right; left.
+case: ir => [<-|ir]; first by apply: out; do 6 right; left.
+case: ir => [<-|ir]; first by apply: out; do 7 right; left.
+do 4 (case: ir => [<-|ir]; first by apply: no_span).
+by apply: out; do 8 right.
+Qed.
+
+(* After a change the store is the pair slots as before. *)
+Lemma slots_after Pre Post key R : in_slots V Pre key -> AcslApi.key V Post R key -> same_head V Pre Post key ->
+  in_slots V Post key /\ slots_key V Post R (store_of key).
+Proof.
+move=> i [_ [_ K]] [_ [_ [_ [_ [_ same]]]]]; have iP : in_slots V Post key by rewrite /in_slots -same.
+by split=> //; case: (K (not_packed iP)).
+Qed.
 
 Lemma punctured_depth L s d (P : pred bitseq) R : store_holds V L s d P R ->
   cell L s = Z.of_nat d /\ forall x, pow2 V (cell L s) > x <-> Z.of_N (CModel.pow2 d) > x.
@@ -408,11 +453,11 @@ Theorem opt_eval_sound Pre Post key d x out result (P : pred bitseq) :
   unchanged Pre Post [:: value_cells out].
 Proof.
 move=> x64 ok [on wo ty so ao] C v; have [kn nc [O I]] := key_usable ok.
-have [_ rd _ _ [F H]] := ok; have [dE set] : cell Pre (store_of key) = Z.of_nat d /\ forall x,
+have [_ _ [wr i A F H]] := ok; have [dE set] : cell Pre (store_of key) = Z.of_nat d /\ forall x,
   (x < CModel.pow2 d)%num -> is_punctured V Pre (store_of key) (Z.of_N x) <-> P (leaf_path d x) by case: H.
 case: C => [||U [_ [_ E]]]; first by split.
   split; [by right; split=> //; right | by right; right | by right | right; right; split=> //; right].
-  by case: ao => A1 [A2 [A3 A4]]; do 3 (split=> //).
+  exact: apart_outside.
 have dP : cell Post (store_of key) = Z.of_nat d.
   rewrite -dE; apply: (depth_kept (s := store_of key) (rs := [:: value_cells out]) O).
     move=> r [<-|//] q; case: ao => -[S _] _; apply: (S _ (or_introl erefl) _ q).
@@ -427,7 +472,8 @@ have Ep := pprf_eval_ensures_punctured _ _ _ _ _ _ _ E.
 have Eo := pprf_eval_ensures_others _ _ _ _ _ _ _ E.
 have Ev := pprf_eval_ensures_value _ _ _ _ _ _ _ E.
 have Ee := pprf_eval_ensures_error _ _ _ _ _ _ _ E.
-rewrite p2 in Er Ep; rewrite -[shift 1 key 4]/(store_of key) dP in Ev; rewrite -[shift 1 key 4]/(store_of key) in Ep.
+rewrite /depth p2 in Er Ep; rewrite /depth -[shift 1 key 4]/(store_of key) dP in Ev.
+rewrite (punctured_slots _ i) in Ep.
 have rE : result = PPRF_ERR_RANGE <-> ~ (x < CModel.pow2 d)%num.
   by rewrite Er; split=> [[_ [_ [_]]]|]; [lia | move=> ?; do 3 (split=> //); lia].
 have pE : result = PPRF_ERR_PUNCTURED <-> (x < CModel.pow2 d)%num /\ v = None.
@@ -482,24 +528,25 @@ Theorem opt_punct_sound Pre Post key d x result (P : pred bitseq) :
   unchanged Pre Post (store_memory V Pre (store_of key)).
 Proof.
 move=> x64 ok C p v; have [kn nc [O I]] := key_usable ok.
-have [_ rd wr _ [F H]] := ok; have [dE set] : cell Pre (store_of key) = Z.of_nat d /\ forall x,
+have [_ _ [wr i A F H]] := ok; have [dE set] : cell Pre (store_of key) = Z.of_nat d /\ forall x,
   (x < CModel.pow2 d)%num -> is_punctured V Pre (store_of key) (Z.of_N x) <-> P (leaf_path d x) by case: H.
 case: C => [||U [_ [_ E]]]; first by [].
   by split; right; [split=> //; right | right].
-have {}U : unchanged Pre Post (store_memory V Pre (store_of key)) by exact: U.
-have U0 : unchanged Pre Post (store_memory V Pre (store_of key) ++ [::]) by rewrite cats0.
+have U0 := slots_unchanged (rs := [::]) i U.
+have {}U : unchanged Pre Post (store_memory V Pre (store_of key)) by rewrite cats0 in U0.
 have dP : cell Post (store_of key) = Z.of_nat d by rewrite -dE; apply: depth_kept O _ U0.
 have p2 : pow2 V (cell Post (shift 1 key 4)) = Z.of_N (CModel.pow2 d).
   by rewrite -[shift 1 key 4]/(store_of key) dP (pow2_agree D).
 have En := pprf_punct_ensures_null _ _ _ _ _ _ E.
 have Ef := pprf_punct_ensures_forked _ _ _ _ _ _ E.
-have Ek := pprf_punct_ensures_key _ _ _ _ _ _ E.
+have [iP Ek] := slots_after i (proj1 (pprf_punct_ensures_key _ _ _ _ _ _ E (conj kn nc))) (proj2 (pprf_punct_ensures_key _ _ _ _ _ _ E (conj kn nc))).
 have Er := pprf_punct_ensures_range _ _ _ _ _ _ E.
 have Ep := pprf_punct_ensures_punctured _ _ _ _ _ _ E.
 have Eo := pprf_punct_ensures_others _ _ _ _ _ _ E.
 have Eg := pprf_punct_ensures_leaves _ _ _ _ _ _ E.
-have Ee := pprf_punct_ensures_error _ _ _ _ _ _ E.
-rewrite p2 in Er Ep; rewrite -[shift 1 key 4]/(store_of key) in Ek Ep Eg Ee.
+have Ee := pprf_punct_ensures_error_slots _ _ _ _ _ _ E.
+rewrite /depth p2 in Er Ep; rewrite (punctured_slots _ i) in Ep.
+rewrite -[shift 1 key 4]/(store_of key) in Ee.
 have rE : result = PPRF_ERR_RANGE <-> ~ (x < CModel.pow2 d)%num.
   by rewrite Er; split=> [[_ [_]]|]; [lia | move=> ?; do 2 (split=> //); lia].
 have pE : result = PPRF_ERR_PUNCTURED <-> (x < CModel.pow2 d)%num /\ v = None.
@@ -508,18 +555,19 @@ have pE : result = PPRF_ERR_PUNCTURED <-> (x < CModel.pow2 d)%num /\ v = None.
     by split=> //; apply/eval_outside/set.
   by move/eval_outside => /(_ xd) /(set _ xd) g; do 2 (split=> //); split; [lia|].
 split.
-  apply: results; case: Eo => [e|[e|[e|e]]]; [by left | | | by right].
+  apply: results; case: Eo => [e|[e|[e|[e|[e|[e|[_ [pk _]]]]]]]];
+    [by left | | | by right; left | by do 2 right; left | by do 3 right | by case: (not_packed i pk)].
     by case: (kn (proj1 En e)).
   by case: (proj1 Ef e) => _ /nc.
 split; first exact: rE; split; first exact: pE; split.
   move=> rK; have xd : (x < CModel.pow2 d)%num.
     case: (N.lt_ge_cases x (CModel.pow2 d)) => // c.
     by have e : result = PPRF_ERR_RANGE; [apply/rE; lia | rewrite rK in e].
-  apply/acsl_store_holds; split=> // [|y yd]; first exact: Ek.
-  rewrite (Eg rK) (set y yd) /=; split=> [[->//|e]|/orP [?|e]]; [ | by left | right].
+  apply/acsl_store_holds; split=> // y yd.
+  rewrite -(punctured_slots _ iP) (Eg rK) (punctured_slots _ i) (set y yd) /=; split=> [[->//|e]|/orP [?|e]]; [ | by left | right].
     by apply/orP; right; apply/same_leaf => //; lia.
   by move/same_leaf: e => -> //.
-split=> // rN; have [SW [SS nE]] := Ee rN kn; exact: (store_unchanged O SW SS nE U0).
+split=> // rN; have [SW [SS nE]] := Ee rN kn (not_packed i); exact: (store_unchanged O SW SS (esym nE) U0).
 Qed.
 
 (* pprf_eval_punct: the model's value and the model's key after the puncture. *)
@@ -538,12 +586,12 @@ Theorem opt_eval_punct_sound Pre Post key d x out result (P : pred bitseq) :
   unchanged Pre Post (store_memory V Pre (store_of key) ++ [:: value_cells out]).
 Proof.
 move=> x64 ok [on wo ty so ao] C p v; have [kn nc [O I]] := key_usable ok.
-have [_ rd wr _ [F H]] := ok; have [dE set] : cell Pre (store_of key) = Z.of_nat d /\ forall x,
+have [_ _ [wr i A F H]] := ok; have [dE set] : cell Pre (store_of key) = Z.of_nat d /\ forall x,
   (x < CModel.pow2 d)%num -> is_punctured V Pre (store_of key) (Z.of_N x) <-> P (leaf_path d x) by case: H.
 case: C => [||U [_ [_ E]]]; first by split.
   split; [by right; split=> //; right | by right; right | by right | right; right; split=> //; right].
-  by case: ao => A1 [A2 [A3 A4]]; do 3 (split=> //).
-have {}U : unchanged Pre Post (store_memory V Pre (store_of key) ++ [:: value_cells out]) by exact: U.
+  exact: apart_outside.
+have {}U := slots_unchanged (rs := [:: value_cells out]) i U.
 have dP : cell Post (store_of key) = Z.of_nat d.
   rewrite -dE; apply: (depth_kept O _ U) => r [<-|//] q; case: ao => -[S _] _.
   by apply: (S _ (or_introl erefl) _ q); split=> //=; lia.
@@ -551,16 +599,16 @@ have p2 : pow2 V (cell Post (shift 1 key 4)) = Z.of_N (CModel.pow2 d).
   by rewrite -[shift 1 key 4]/(store_of key) dP (pow2_agree D).
 have En := pprf_eval_punct_ensures_null _ _ _ _ _ _ _ E.
 have Ef := pprf_eval_punct_ensures_forked _ _ _ _ _ _ _ E.
-have Ek := pprf_eval_punct_ensures_key _ _ _ _ _ _ _ E.
+have [iP Ek] := slots_after i (proj1 (pprf_eval_punct_ensures_key _ _ _ _ _ _ _ E (conj kn nc))) (proj2 (pprf_eval_punct_ensures_key _ _ _ _ _ _ _ E (conj kn nc))).
 have Er := pprf_eval_punct_ensures_range _ _ _ _ _ _ _ E.
 have Ep := pprf_eval_punct_ensures_punctured _ _ _ _ _ _ _ E.
 have Eo := pprf_eval_punct_ensures_others _ _ _ _ _ _ _ E.
 have Eg := pprf_eval_punct_ensures_leaves _ _ _ _ _ _ _ E.
-have Ee := pprf_eval_punct_ensures_error _ _ _ _ _ _ _ E.
+have Ee := pprf_eval_punct_ensures_error_slots _ _ _ _ _ _ _ E.
 have Ev := pprf_eval_punct_ensures_value _ _ _ _ _ _ _ E.
 have Ez := pprf_eval_punct_ensures_error_out _ _ _ _ _ _ _ E.
-rewrite p2 in Er Ep; rewrite -[shift 1 key 4]/(store_of key) dP in Ev.
-rewrite -[shift 1 key 4]/(store_of key) in Ek Ep Eg Ee.
+rewrite /depth p2 in Er Ep; rewrite /depth -[shift 1 key 4]/(store_of key) dP in Ev.
+rewrite (punctured_slots _ i) in Ep; rewrite -[shift 1 key 4]/(store_of key) in Ee.
 have rE : result = PPRF_ERR_RANGE <-> ~ (x < CModel.pow2 d)%num.
   by rewrite Er; split=> [[_ [_ [_]]]|]; [lia | move=> ?; do 3 (split=> //); lia].
 have pE : result = PPRF_ERR_PUNCTURED <-> (x < CModel.pow2 d)%num /\ v = None.
@@ -569,7 +617,8 @@ have pE : result = PPRF_ERR_PUNCTURED <-> (x < CModel.pow2 d)%num /\ v = None.
     by split=> //; apply/eval_outside/set.
   by move/eval_outside => /(_ xd) /(set _ xd) g; do 3 (split=> //); split; [lia|].
 split.
-  apply: results; case: Eo => [e|[e|[e|e]]]; [by left | | | by right].
+  apply: results; case: Eo => [e|[e|[e|[e|[e|[e|[_ [pk _]]]]]]]];
+    [by left | | | by right; left | by do 2 right; left | by do 3 right | by case: (not_packed i pk)].
     by case: (proj1 En e) => [/kn|/on].
   by case: (proj1 Ef e) => _ [_ /nc].
 split; first exact: rE; split; first exact: pE; split.
@@ -583,12 +632,12 @@ split; first exact: rE; split; first exact: pE; split.
     have [lo [hi [B M]]] := Ev rK.
     exists (seed_from_words V lo hi); last by exists lo, hi.
     by rewrite /v eval_value // (negbTE nP) M.
-  apply/acsl_store_holds; split=> // [|y yd]; first exact: Ek.
-  rewrite (Eg rK) (set y yd) /=; split=> [[->//|e]|/orP [?|e]]; [ | by left | right].
+  apply/acsl_store_holds; split=> // y yd.
+  rewrite -(punctured_slots _ iP) (Eg rK) (punctured_slots _ i) (set y yd) /=; split=> [[->//|e]|/orP [?|e]]; [ | by left | right].
     by apply/orP; right; apply/same_leaf => //; lia.
   by move/same_leaf: e => -> //.
-split=> // rN; have [SW [SS nE]] := Ee rN kn.
-by split; [exact: (store_unchanged O SW SS nE U) | apply: bytes_zero; apply: Ez].
+split=> // rN; have [SW [SS nE]] := Ee rN kn (not_packed i).
+by split; [exact: (store_unchanged O SW SS (esym nE) U) | apply: bytes_zero; apply: Ez].
 Qed.
 
 (* pprf_punct_range: the model's key after the puncture of the range. *)
@@ -605,48 +654,49 @@ Theorem opt_punct_range_sound Pre Post key d first last result (P : pred bitseq)
   unchanged Pre Post (store_memory V Pre (store_of key)).
 Proof.
 move=> f64 l64 ok C range; have [kn nc [O I]] := key_usable ok.
-have [_ rd wr _ [F H]] := ok; have [dE set] : cell Pre (store_of key) = Z.of_nat d /\ forall x,
+have [_ _ [wr i A F H]] := ok; have [dE set] : cell Pre (store_of key) = Z.of_nat d /\ forall x,
   (x < CModel.pow2 d)%num -> is_punctured V Pre (store_of key) (Z.of_N x) <-> P (leaf_path d x) by case: H.
 case: C => [||U [_ [_ E]]]; first by [].
   by split; right; [split=> //; right | right].
-have {}U : unchanged Pre Post (store_memory V Pre (store_of key)) by exact: U.
-have U0 : unchanged Pre Post (store_memory V Pre (store_of key) ++ [::]) by rewrite cats0.
+have U0 := slots_unchanged (rs := [::]) i U.
+have {}U : unchanged Pre Post (store_memory V Pre (store_of key)) by rewrite cats0 in U0.
 have dP : cell Post (store_of key) = Z.of_nat d by rewrite -dE; apply: depth_kept O _ U0.
 have p2 : pow2 V (cell Post (shift 1 key 4)) = Z.of_N (CModel.pow2 d).
   by rewrite -[shift 1 key 4]/(store_of key) dP (pow2_agree D).
 have En := pprf_punct_range_ensures_null _ _ _ _ _ _ _ E.
 have Ef := pprf_punct_range_ensures_forked _ _ _ _ _ _ _ E.
-have Ek := pprf_punct_range_ensures_key _ _ _ _ _ _ _ E.
+have [iP Ek] := slots_after i (proj1 (pprf_punct_range_ensures_key _ _ _ _ _ _ _ E (conj kn nc))) (proj2 (pprf_punct_range_ensures_key _ _ _ _ _ _ _ E (conj kn nc))).
 have Er := pprf_punct_range_ensures_range _ _ _ _ _ _ _ E.
 have Ep := pprf_punct_range_ensures_punctured _ _ _ _ _ _ _ E.
 have Eo := pprf_punct_range_ensures_others _ _ _ _ _ _ _ E.
 have Eg := pprf_punct_range_ensures_leaves _ _ _ _ _ _ _ E.
-have Ee := pprf_punct_range_ensures_error _ _ _ _ _ _ _ E.
-rewrite p2 in Er Ep; rewrite -[shift 1 key 4]/(store_of key) in Ek Ep Eg Ee.
+have Ee := pprf_punct_range_ensures_error_slots _ _ _ _ _ _ _ E.
+rewrite /depth p2 in Er Ep; rewrite -[shift 1 key 4]/(store_of key) in Ee.
 have rE : result = PPRF_ERR_RANGE <-> ~ (first <= last /\ last < CModel.pow2 d)%num.
   by rewrite Er; split=> [[_ [_]]|]; [lia | move=> ?; do 2 (split=> //); lia].
 have pE : result = PPRF_ERR_PUNCTURED <-> (first <= last /\ last < CModel.pow2 d)%num /\
     forall y, (first <= y /\ y <= last)%num -> P (leaf_path d y).
   rewrite Ep; split=> [[_ [_ [fl g]]]|[fl g]].
     split=> [|y yB]; first lia.
-    by apply/(set y ltac:(lia))/g; lia.
+    by apply/(set y ltac:(lia))/(punctured_slots _ i)/g; lia.
   do 2 (split=> //); split=> [|y yB]; first lia.
   have -> : y = Z.of_N (Z.to_N y) by lia.
-  by apply/set; [lia | apply: g; lia].
+  by apply/(punctured_slots _ i)/set; [lia | apply: g; lia].
 split.
-  apply: results; case: Eo => [e|[e|[e|e]]]; [by left | | | by right].
+  apply: results; case: Eo => [e|[e|[e|[e|[e|[e|[_ [pk _]]]]]]]];
+    [by left | | | by right; left | by do 2 right; left | by do 3 right | by case: (not_packed i pk)].
     by case: (kn (proj1 En e)).
   by case: (proj1 Ef e) => _ /nc.
 split; first exact: rE; split; first exact: pE; split.
   move=> rK; have fl : (first <= last /\ last < CModel.pow2 d)%num.
     have nR : ~ ~ (first <= last /\ last < CModel.pow2 d)%num by move/rE; rewrite rK.
     by lia.
-  apply/acsl_store_holds; split=> // [|y yd]; first exact: Ek.
+  apply/acsl_store_holds; split=> // y yd.
   have R := @in_range d first last y ltac:(lia) ltac:(lia) yd.
-  rewrite (Eg rK) (set y yd); split=> [[Py|yB]|/orP [Py|/R yB]]; [ | | by left | right; lia].
+  rewrite -(punctured_slots _ iP) (Eg rK) (punctured_slots _ i) (set y yd); split=> [[Py|yB]|/orP [Py|/R yB]]; [ | | by left | right; lia].
     by apply/orP; left.
   by apply/orP; right; apply/R; lia.
-split=> // rN; have [SW [SS nE]] := Ee rN kn; exact: (store_unchanged O SW SS nE U0).
+split=> // rN; have [SW [SS nE]] := Ee rN kn (not_packed i); exact: (store_unchanged O SW SS (esym nE) U0).
 Qed.
 
 Lemma erased_same L1 L2 b x : (forall q, cell L2 q = cell L1 q) -> cell L1 (shift 1 b 1) <= 6 ->
@@ -662,11 +712,13 @@ Theorem opt_node_count_sound Pre Post key d result (P : pred bitseq) :
   result = Z.of_nat (size (punctured_key V d P (key_root V))) /\ unchanged Pre Post [::].
 Proof.
 move=> ok C; have [kn nc [O I]] := key_usable ok.
-have [_ rd _ _ [F H]] := ok; have [dE set] : cell Pre (store_of key) = Z.of_nat d /\ forall x,
+have [_ _ [wr i A F H]] := ok; have [dE set] : cell Pre (store_of key) = Z.of_nat d /\ forall x,
   (x < CModel.pow2 d)%num -> is_punctured V Pre (store_of key) (Z.of_N x) <-> P (leaf_path d x) by case: H.
 case: C => [||U [_ [_ E]]]; [by [] | by split; right; split=> //; right |].
 split=> //; have same q : cell Post q = cell Pre q by apply: U.
-rewrite (pprf_node_count_ensures_count _ _ _ _ _ E) // -[shift 1 key 4]/(store_of key) same dE.
+have iP : in_slots V Post key by rewrite /in_slots same.
+rewrite (pprf_node_count_ensures_count_slots _ _ _ _ _ E (conj kn nc) (not_packed iP)).
+rewrite /depth -[shift 1 key 4]/(store_of key) same dE.
 have l6 := opened_levels O.
 have l6' : cell Post (shift 1 (store_of key) 1) <= 6 by rewrite same.
 have PE' y : (y < CModel.pow2 d)%num -> is_punctured V Post (store_of key) (Z.of_N y) <-> P (leaf_path d y).
@@ -680,7 +732,7 @@ Theorem opt_refuses Pre Post key : usable V Pre key ->
   (forall x out result, c_uint64_t x -> c_uint8_t (cell Pre out) ->
      out = null V \/ writable Pre (value_cells out) ->
      key = null V \/ out = null V \/ separated [:: value_cells out; span key_cells key 0 0] /\
-       (copied V Pre key \/ outside_store V Pre (store_of key) (value_cells out)) ->
+       (copied V Pre key \/ in_slots V Pre key /\ outside_store V Pre (store_of key) (value_cells out)) ->
      pprf_eval_contract V Pre Post key x out result \/ pprf_eval_punct_contract V Pre Post key x out result ->
      (result = PPRF_ERR_NULL <-> key = null V \/ out = null V) /\
      (result = PPRF_ERR_FORKED <-> [/\ key <> null V, out <> null V & copied V Pre key])) /\
@@ -694,8 +746,12 @@ Theorem opt_refuses Pre Post key : usable V Pre key ->
   (forall result, pprf_node_count_contract V Pre Post key result ->
      key = null V \/ copied V Pre key -> result = 0).
 Proof.
-move=> u; have r := usable_key u; have w := usable_key_w u; have f := usable_family u; split; last split; last split.
-- move=> x out result x64 o8 wo ap [] [||_ [_ [_ E]]]; try by split.
+move=> u; have r := usable_key u; have f := usable_family u; split; last split; last split.
+- move=> x out result x64 o8 wo ap; have {}ap : key = null V \/ out = null V \/
+      separated [:: value_cells out; span key_cells key 0 0] /\ (copied V Pre key \/ value_outside V Pre key out).
+    case: ap => [->|[->|[S [c|[i A]]]]]; [by left | by right; left | by do 2 right; split=> //; left |].
+    by do 2 right; split=> //; right; apply: apart_outside.
+  move=> [] [||_ [_ [_ E]]]; try by split.
   + have En := pprf_eval_ensures_null _ _ _ _ _ _ _ E.
     have Ef := pprf_eval_ensures_forked _ _ _ _ _ _ _ E.
     by split=> //; rewrite Ef; split=> [[? []]|[]].
@@ -731,13 +787,15 @@ split=> // L b lo hi s h /=; (case: (Z.leb_spec h 0) => c; first by have -> : Z.
 by rewrite /= Z2Nat.id //; lia.
 Qed.
 
-(* Whatever the tree, the root, the pointers. *)
-Theorem acsl_api_definitions_exist : exists shift_right is_punctured whole cover_size,
-  let V := api_intro (layout_intro (defined T) shift_right is_punctured) whole cover_size root process leads nowhere in
+(* Whatever the tree, the root, the pointers, and what holds of packed stores. *)
+Theorem acsl_api_definitions_exist (key_ : memory -> seed_t T -> pointer -> Prop) gone apart beside firsts lists pages :
+  exists shift_right is_punctured whole cover_size,
+  let V := @api_intro (layout_intro (defined T) shift_right is_punctured) gone key_ whole cover_size apart beside
+    root firsts lists pages process leads nowhere in
   [/\ definitions V, layout_definitions V & api_definitions V].
 Proof.
-do 4 eexists; split; [exact: defined_definitions | exact: proj1 api_of_definitions |
-                      exact: proj2 api_of_definitions].
+have [DL [W C I]] := api_of_definitions.
+do 4 eexists; split; [exact: defined_definitions | exact: DL | split; [exact: W | exact: C | exact: I]].
 Qed.
 
 End Exist.

@@ -206,21 +206,22 @@ Lemma cost_at L key d x result (P : pred bitseq) before after :
   (result = PPRF_ERR_RANGE <-> ~ (x < CModel.pow2 d)%num) ->
   (result = PPRF_ERR_PUNCTURED <-> (x < CModel.pow2 d)%num /\
      eval (@acsl_family V d) (punctured_key V d P (key_root V)) (leaf_path d x) = None) ->
-  (key <> null V -> ~ copied V L key -> forall s h,
+  (key <> null V /\ ~ copied V L key -> ~ packed V L key -> forall s h,
      live V L (store_of key) 0 0 (cell L (store_of key)) s h /\ covers V s h (Z.of_N x) -> after <= before + h) ->
-  (result <> PPRF_OK -> ~ prg_error V result -> after <= before) ->
+  (result = PPRF_ERR_NULL \/ result = PPRF_ERR_FORKED \/ result = PPRF_ERR_RANGE \/ result = PPRF_ERR_PUNCTURED ->
+     after <= before) ->
   after <= before + expanded_at V d P (key_root V) x.
 Proof.
-move=> [kn _ _ nc [_ H]] rE pE cost free.
+move=> [kn nc [_ i _ _ H]] rE pE cost free.
 have [dE _ _] := proj1 (acsl_store_holds D DL DA _ _ _ _ _) H.
 have e0 : 0 <= expanded_at V d P (key_root V) x by rewrite /expanded_at; lia.
 have none : result = PPRF_ERR_RANGE \/ result = PPRF_ERR_PUNCTURED -> after <= before.
-  by case=> e; apply: free; rewrite e // => -[[|]].
+  by case=> e; apply: free; tauto.
 case: (N.lt_ge_cases x (CModel.pow2 d)) => xd; last first.
   by have := none (or_introl (proj2 rE ltac:(lia))); lia.
 case nP: (P (leaf_path d x)); last first.
   have [t [h [l c hB]]] := live_at_leaf xd (negbT nP) H.
-  by have := cost kn nc t h ltac:(by rewrite dE); lia.
+  by have := cost (conj kn nc) (not_packed i) t h ltac:(by rewrite dE); lia.
 by have := none (or_intror (proj2 pE (conj xd (proj2 (eval_outside D P (key_root V) xd) nP)))); lia.
 Qed.
 
@@ -232,12 +233,12 @@ Theorem opt_eval_cost_sound Pre Post key d x out result (P : pred bitseq) before
   after <= before + expanded_at V d P (key_root V) x.
 Proof.
 move=> x64 ok ao C B; have [_ [rE [pE _]]] := opt_eval_sound D DL DA x64 ok ao C.
-have [kn nc [O I]] := key_usable D DL DA ok; have [_ rd _ _ [F _]] := ok.
-case: B => [||cost free]; last exact: (cost_at ok rE pE cost free).
+have [kn nc [O I]] := key_usable D DL DA ok; have [_ _ [wr i A F _]] := ok.
+case: B => [||_ [cost free]]; last exact: (cost_at ok rE pE cost free).
   by case: ao => _ _ ty _ _; split.
-case: ao => on wo _ so [A1 [A2 [A3 A4]]].
+case: ao => on wo _ so out_.
 split; [by right; split=> //; right | by right; right | by right | right; right; split=> //; right].
-by do 3 (split=> //).
+exact: apart_outside.
 Qed.
 
 (* pprf_punct: the same. *)
@@ -248,8 +249,8 @@ Theorem opt_punct_cost_sound Pre Post key d x result (P : pred bitseq) before af
   after <= before + expanded_at V d P (key_root V) x.
 Proof.
 move=> x64 ok C B; have [_ [rE [pE _]]] := opt_punct_sound D DL DA x64 ok C.
-have [kn nc [O I]] := key_usable D DL DA ok; have [_ rd wr _ [F _]] := ok.
-case: B => [||cost free]; [by [] | | exact: (cost_at ok rE pE cost free)].
+have [kn nc [O I]] := key_usable D DL DA ok; have [_ _ [wr i A F _]] := ok.
+case: B => [||_ [cost free]]; [by [] | | exact: (cost_at ok rE pE cost free)].
 by split; [right; split=> //; right | right; right].
 Qed.
 
@@ -261,12 +262,12 @@ Theorem opt_eval_punct_cost_sound Pre Post key d x out result (P : pred bitseq) 
   after <= before + expanded_at V d P (key_root V) x.
 Proof.
 move=> x64 ok ao C B; have [_ [rE [pE _]]] := opt_eval_punct_sound D DL DA x64 ok ao C.
-have [kn nc [O I]] := key_usable D DL DA ok; have [_ rd wr _ [F _]] := ok.
-case: B => [||cost free]; last exact: (cost_at ok rE pE cost free).
+have [kn nc [O I]] := key_usable D DL DA ok; have [_ _ [wr i A F _]] := ok.
+case: B => [||_ [cost free]]; last exact: (cost_at ok rE pE cost free).
   by case: ao => _ _ ty _ _; split.
-case: ao => on wo _ so [A1 [A2 [A3 A4]]].
+case: ao => on wo _ so out_.
 split; [by right; split=> //; right | by right; right | by right | right; right; split=> //; right].
-by do 3 (split=> //).
+exact: apart_outside.
 Qed.
 
 (* pprf_punct_range: two calls a level at most. *)
@@ -278,17 +279,17 @@ Theorem opt_punct_range_cost_sound Pre Post key d first last result (P : pred bi
   (result = PPRF_ERR_RANGE \/ result = PPRF_ERR_PUNCTURED -> after <= before).
 Proof.
 move=> f64 l64 ok C B.
-have [kn nc [O I]] := key_usable D DL DA ok; have [_ rd wr _ [F H]] := ok.
+have [kn nc [O I]] := key_usable D DL DA ok; have [_ _ [wr i A F H]] := ok.
 have [dE _ _] := proj1 (acsl_store_holds D DL DA _ _ _ _ _) H.
 have r1 : pprf_punct_range_requires V Pre key (Z.of_N first) (Z.of_N last).
   by split; [right; split=> //; right | right; right].
 have dP : cell Post (store_of key) = Z.of_nat d.
   case: C => [//|//|U _]; rewrite -dE.
-  have {}U : unchanged Pre Post (store_memory V Pre (store_of key) ++ [::]) by rewrite cats0; exact: U.
+  have {}U := slots_unchanged (rs := [::]) i U.
   have K := @depth_kept V Pre Post (store_of key) [::] O (fun r (f : False) => match f with end) U.
   exact: K.
-case: B => [||cost free] //; split; last by case=> e; apply: free; rewrite e // => -[[|]].
-by have := cost kn nc; rewrite -[shift 1 key 4]/(store_of key) dP.
+case: B => [||cost free] //; split; last by case=> e; apply: free; tauto.
+by have := cost (conj kn nc); rewrite /depth -[shift 1 key 4]/(store_of key) dP.
 Qed.
 
 End ApiCost.

@@ -221,7 +221,8 @@ API = [
     ("null", "pprf_punct_ensures_null : ((result = PPRF_ERR_NULL) <-> (key_p = (null V)));"),
     # a key is its maker, the three words of its family, and the store
     ("macros_with_parameters", "(span 2 (points V (cell Pre (shift 1 (shift 1 (shift 1 key_p 4) 3) 5))) 0 "
-     "((words V (cell Pre (shift 1 key_p 4)) 5) - 1))] /\\"),
+     "((if (pointer_eqb (points V (cell Pre (shift 1 (shift 1 key_p 4) 16))) (null V)) then "
+     "(words V (depth V Pre key_p) 5) else 0) - 1));"),
     ("the_set_of_leaves", "is_punctured_def : forall (L : memory) (b : pointer) (x : Z), is_punctured V L b x <-> "
      "((0 <= x /\\ x < (pow2 V (cell L b))) /\\ (in_full_block V L b 0 x));"),
 ]
@@ -231,7 +232,7 @@ API_REFUSED = [
     ("a_clause_that_is_not_known",
      "    ensures none: key == \\null", "    behavior b:\n    ensures none: key == \\null",
      "clause not known: behavior"),
-    ("a_member_that_is_not_there", "cover_size(&key->store.punctured, 0, 0, 0, key->store.punctured.depth); */",
+    ("a_member_that_is_not_there", "cover_size(&key->store.slots.punctured, 0, 0, 0, depth(key)); */",
      "key->store.size; */", "no member size"),
 ]
 
@@ -253,9 +254,9 @@ def translation_of_api(old="", new=""):
 
 
 def tree_of(tmp, text, codec="", store=""):
-    for d in acsl.FOLDERS:
+    for d in (*acsl.FOLDERS, "opt/slots"):
         os.makedirs(os.path.join(tmp, d))
-    for name, content in (("ref/core.h", text), ("ref/codec.h", codec), ("opt/store.acsl", store)):
+    for name, content in (("ref/core.h", text), ("ref/codec.h", codec), ("opt/slots/slots.acsl", store)):
         with open(os.path.join(tmp, name), "w", encoding="utf-8") as f:
             f.write(content)
     return tmp

@@ -4,7 +4,7 @@
 
   acsl.py TREE [OUT]      read TREE/ref/core.h and codec.h with all that they include; write OUT
                           (only if it changes) or the standard output
-  acsl.py opt TREE [OUT]  read TREE/opt/store.acsl: the facts about opt's layout, AcslOpt.v
+  acsl.py opt TREE [OUT]  read TREE/opt/slots/slots.acsl: the facts about opt's layout, AcslOpt.v
 
 What is translated: structures, constants, every logic type, function and predicate, every fact
 and lemma, and the contracts of core.h and codec.h.  What is passed over, and nothing else: C
@@ -29,7 +29,7 @@ import sys
 ROOTS = ["ref/core.h", "ref/codec.h"]
 CONTRACTS = ["ref/core.h", "ref/codec.h"]
 FOLDERS = ["include", "prg", "ref", "opt"]
-OPT_ROOTS = ["opt/store.acsl"]
+OPT_ROOTS = ["opt/slots/slots.acsl"]
 LAYOUT = ["live_apart_lemma", "pair_slot_injective_lemma", "slot_overwritten_lemma", "puncture_lemma"]
 OPAQUE = ["is_punctured"]
 ROOT, WORDS = "root", ("struct", "pprf_seed")  # the constant, and the type of the words that stand for it
@@ -389,6 +389,10 @@ class Parser:
                 assigns.append(self.maybe_range())
                 while self.take(","):
                     assigns.append(self.maybe_range())
+                if self.take("\\from"):  # where pointers come from says nothing of what is written
+                    self.maybe_range()
+                    while self.take(","):
+                        self.maybe_range()
             else:
                 self.fail(f"clause not known: {word}")
             self.want(";")

@@ -9,7 +9,8 @@ What is translated: the contracts of API, every definition that they mention, an
 acsl.py leaves open in AcslOpt.v (`is_punctured') the equation.  How: as acsl.py does; besides, a member of a
 structure is the cell at its place, an array within a structure lies in it, a pointer in memory is a number
 in its cell (`points' says where it leads, and may be any function), and a ghost variable that no contract
-assigns is a member of the record `api', and so is key_root, the words of the root's seed."""
+assigns is a member of the record `api', and so are key_root, the words of the root's seed, and the places of
+global arrays.  What CLOSED names is a member too: the packed store is known by its contracts alone."""
 import os
 import re
 import sys
@@ -20,6 +21,7 @@ from acsl import INT, Error, ident, plain  # noqa: E402
 
 ROOTS = ["opt/core.c"]
 API = ["pprf_eval", "pprf_punct", "pprf_eval_punct", "pprf_punct_range", "pprf_node_count"]
+CLOSED = ["packed_key", "packed_punctured", "value_apart", "apart_from_packed"]
 NULL = ("ptr", None)
 
 
@@ -138,8 +140,9 @@ class ApiUnit(acsl.Unit):
         self.structs, self.constants, self.globals, self.contracts = {}, {}, [], []
         self.types, self.fact_names, self.counters = set(), [], []
         for name, body in self.source.macros.items():
-            if re.fullmatch(r"0x[0-9a-fA-F]+|\d+", body):
-                self.constants[name] = int(body, 0)
+            if re.fullmatch(r"(0x[0-9a-fA-F]+|\d+)u?", body):
+                self.constants[name] = int(body.rstrip("u"), 0)
+        self.constants["OPT_PAGE_SEEDS"] = self.page_seeds()
         Parser.typedefs = {}
         self.read()
         for name in API:
@@ -149,6 +152,11 @@ class ApiUnit(acsl.Unit):
         self.contracts.sort(key=lambda c: API.index(c[0]))
         if layout:
             self.select(layout)
+
+    def page_seeds(self):
+        """The one constant that C computes from a type: two words of 8 bytes are a seed."""
+        count = re.fullmatch(r"\((\w+) / sizeof\(struct pprf_seed\)\)", self.source.macros["OPT_PAGE_SEEDS"])
+        return self.constants[count[1]] // 16
 
     def annotation(self, file, toks):
         if not file.startswith("opt/"):
@@ -191,6 +199,10 @@ class ApiUnit(acsl.Unit):
                     members.append(p.member(base, self.constants))
                 p.want(";")
             self.structs[toks[1]] = members
+        elif toks[0] == "extern" and toks[-2:] == ["]", ";"] and toks.count("[") == 1:
+            p = Parser(toks[1:], file, self.types)
+            name, array = p.declarator(p.base_type())
+            self.variables[name] = array
         elif toks[0] == "enum":
             super().declaration(file, toks, ghost, None)
 
@@ -221,6 +233,8 @@ class ApiUnit(acsl.Unit):
 
         def parsed(name):
             file, toks = names[name]
+            if name in CLOSED:
+                toks = toks[:toks.index("=")] + [";"]
             return Parser(toks, file, self.types).globals()[0]
         todo = [n for c in self.contracts for n in self.applied([c[3], c[4]])]
         found, order = {}, list(names)
@@ -230,8 +244,11 @@ class ApiUnit(acsl.Unit):
             if name in names and name not in found:
                 g = parsed(name)
                 found[name] = g
-                if name not in given or name in acsl.OPAQUE:
+                if g[7] is not None and (name not in given or name in acsl.OPAQUE):
                     todo += self.applied(g[7])
+        for name in CLOSED:
+            if name not in found:
+                raise Error(f"{name}: no contract speaks of it")
         self.given = [g for g in layout.own if g[0] == "def"]
         self.own = [found[n] for n in order if n in found and n not in given]
         self.equations = [found[n] for n in order if n in found and n in acsl.OPAQUE]
@@ -248,6 +265,9 @@ class ApiCoq(acsl.Coq):
         super().__init__(unit)
         self.known, self.touched = constants, set()
         self.variables = {n: t for n, t in unit.variables.items()}
+
+    def type(self, t, inside=False):
+        return f"({t[1]}_t api_layout)" if inside and t[0] == "logic" else super().type(t, inside)
 
     # -- places
     def cells(self, t):
@@ -331,6 +351,13 @@ class ApiCoq(acsl.Coq):
                 raise Error(f"{at} {op} {bt}")
             yield op, a, b, plain(at)
 
+    def boolean(self, e, env, labels, here):
+        if e[0] == "rel" and e[1] == ("==",):
+            ((_, a, b, t),) = self.links(e, env, labels, here)
+            if t[0] == "ptr":
+                return f"(pointer_eqb {a} {b})"
+        return super().boolean(e, env, labels, here)
+
     def region(self, e, env, labels, here):
         if e[0] == "bin" and e[1] == "+" and e[3][0] == "range":
             return super().region(e, env, labels, here)
@@ -356,7 +383,7 @@ class ApiCoq(acsl.Coq):
         own = self.u.own
         self.out = []
         for g in own:
-            if g[2] in self.recursive:
+            if g[2] in self.recursive or g[2] in CLOSED:
                 members.append(f"{ident(g[2])} : {self.arrow(g)}")
             elif g[7] is None:
                 raise Error(f"{g[2]} is declared and not defined")

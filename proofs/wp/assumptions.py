@@ -193,12 +193,17 @@ def recursive(logic):
     return {what for what, text in logic.items() if what in reached(body_of(text), logic)}
 
 
+def has_arguments(name, definition):
+    """Then a variable or a member may be called as it is."""
+    return re.search(rf"\b{name}(?:\{{[^}}]*\}})?\(", definition.split("=")[0]) is not None
+
+
 def reached(text, logic):
     """The names of logic that the text uses, directly or through definitions."""
     seen, todo = set(), [text]
     while todo:
-        for name in re.findall(r"(?<![\w.>\\])[A-Za-z_]\w*", todo.pop()):
-            if name in logic and name not in seen:
+        for name, applied in re.findall(r"(?<![\w.>\\])([A-Za-z_]\w*)((?:\{[^}]*\})?\()?", todo.pop()):
+            if name in logic and name not in seen and (applied or not has_arguments(name, logic[name])):
                 seen.add(name)
                 todo.append(body_of(logic[name]))
     return seen

@@ -7,12 +7,12 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 WP = os.path.dirname(os.path.abspath(__file__))
 FILES = ["ref/wp/ggm.c", "ref/wp/codec.c", "ref/node.c", "ref/core.c", "ref/codec.c", "opt/slots/wp/bitmap.c",
          "opt/slots/wp/slots.c", "opt/packed/wp/tiles.c", "opt/slots/bitmap.c", "opt/slots/store.c",
-         "opt/slots/levels.c", "opt/walk.c", "opt/core.c", "opt/packed/tiles.c", "opt/packed/wp/index.c",
+         "opt/slots/levels.c", "opt/walk.c", "opt/packed/tiles.c", "opt/packed/wp/index.c",
          "opt/packed/sets/wp/range.c", "opt/packed/wp/core.c", "opt/packed/sets/wp/set.c", "opt/packed/index.c",
          "opt/packed/draft/draft.c", "opt/packed/draft/rewrite.c", "opt/packed/fit.c", "opt/packed/draft/splice.c",
          "opt/packed/sets/rewrite.c", "opt/packed/sets/range.c", "opt/packed/core.c", "opt/packed/core_range.c",
-         "opt/packed/load.c", "opt/packed/read.c", "opt/packed/draft/rewrite_set.c", "opt/packed/sets/set.c",
-         "opt/packed/sets/runs.c", "opt/packed/sets/splice_runs.c", "opt/packed/sets/batch.c"]
+         "opt/core.c", "opt/packed/load.c", "opt/packed/read.c", "opt/packed/draft/rewrite_set.c",
+         "opt/packed/sets/set.c", "opt/packed/sets/runs.c", "opt/packed/sets/splice_runs.c", "opt/packed/sets/batch.c"]
 FOLDERS = ["ref", "opt"]
 SOURCES = ["include", "prg", *FOLDERS]  # all that the proofs read
 INCLUDES = ["-I" + folder for folder in SOURCES]

@@ -17,6 +17,8 @@ Record memory : Type := Memory {
   may_write : region
 }.
 
+Definition pointer_eqb (p q : pointer) : bool := (fst p =? fst q) && (snd p =? snd q).
+
 (* p + k, for a type of so many cells *)
 Definition shift (size : Z) (p : pointer) (k : Z) : pointer := (fst p, snd p + size * k).
 

@@ -72,15 +72,15 @@ Definition in_bitmap (M : memory) (q : pointer) : bool :=
   has (fun k => lies_in 2 (leads l (cell M (shift 1 (shift 1 store 3) k))) 0
                         (words V0 (Z.of_nat d) k - 1) q) [:: 1; 2; 3; 4; 5]%Z.
 
-(* Memory before set-up: a key of this process and of the suite, without seeds, no leaf punctured, all that a key consists
-   of apart from the rest; and words that are shown are words of its bitmap. *)
+(* Memory before set-up: a key of this process and of the suite, with pair slots, without seeds, no leaf punctured, all
+   that a key consists of apart from the rest; and words that are shown are words of its bitmap. *)
 Definition opt_ready (M : memory) : Prop :=
   [/\ (0 < d <= 32)%N /\ cell M store = Z.of_nat d,
       (key_at l <> nowhere l /\ ~ copied V0 M (key_at l) /\ tree_family V0 (family_of M (key_at l))) /\
-        (readable M (span key_cells (key_at l) 0 0) /\ writable M (span key_cells (key_at l) 0 0)),
+        (writable M (span key_cells (key_at l) 0 0) /\ in_slots V0 M (key_at l)),
       opened V0 M store /\ (forall x, (x < CModel.pow2 d)%num -> ~ AcslOpt.is_punctured V0 M store (Z.of_N x)),
       (forall q, slot_cells M q -> cell M q = 0%Z) /\ (forall q, value_cells (value_at l) q -> cell M q = 0%Z) &
-      (outside_store V0 M store (span 1 (key_at l) 0 3) /\ apart_value V0 M (key_at l) (value_at l)) /\
+      (key_apart V0 M (key_at l) /\ apart_value V0 M (key_at l) (value_at l)) /\
         all (in_bitmap M) shown].
 
 (* C's types: what lies in the slots are values of 64 bits at most. *)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inductions behind path.acsl and store.acsl: ghost code only, never compiled. */
-#include "store.h"
+/* The inductions behind path.acsl and slots.acsl: ghost code only, nothing of it is compiled. */
+#include "slots/slots.h"
 
 /*@ ghost
   void path_lemma(unsigned d)

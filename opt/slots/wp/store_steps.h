@@ -267,7 +267,7 @@
     for (unsigned k = 0; k < d; k++) \
       ; */
 
-/* opt_store_puncture */
+/* opt_slots_puncture */
 #define COVER_SIZE_BEFORE_PUNCTURE \
   /*@ ghost unsigned d = s->punctured.depth; */ \
   /*@ assert depth: 1 <= d <= 32; */ \
@@ -287,7 +287,7 @@
     for (unsigned k = 0; k < d; k++) \
       ; */ \
   /*@ assert size: s->nodes == cover_size(&s->punctured, 0, 0, 0, d); */ \
-  /*@ assert key: key(root, s); */ \
+  /*@ assert key: slots_key(root, s); */ \
   /*@ ghost size_bounds_lemma(&s->punctured, 0, 0, d); */ \
   /*@ assert some: \forall integer x; 0 <= x < pow2(d) ==> !is_punctured(&s->punctured, x) ==> \
         s->nodes >= 1; */
@@ -633,20 +633,20 @@
   /*@ assert kept_left: entries_live(&s->punctured, left, lefts); */ \
   /*@ assert kept_right: entries_live(&s->punctured, right, rights); */
 
-/* opt_store_puncture_range */
+/* opt_slots_puncture_range */
 #define COUNT_IS_COVER_SIZE \
   /*@ assert depth: s->punctured.depth == d; */ \
   /*@ ghost shape_lemma(d); */ \
   /*@ assert shaped: shaped(&s->punctured); */ \
   /*@ ghost size_bounds_lemma(&s->punctured, 0, 0, d); */
 
-/* opt_store_load_node */
+/* opt_slots_load_node */
 #define NODE_HAS_A_SLOT \
   /*@ assert depth: 1 <= s->punctured.depth <= 32; */ \
   /*@ ghost leaves_lemma(s->punctured.depth); */ \
   /*@ assert half: pow2(s->punctured.depth) == 2 * pow2(s->punctured.depth - 1); */
 
-/* opt_store_load_root */
+/* opt_slots_load_root */
 #define ROOT_HAS_A_SLOT \
   /*@ ghost struct pprf_seed r = *seed; */ \
   /*@ ghost unsigned d = s->punctured.depth; */ \
@@ -695,7 +695,7 @@
   /*@ ghost empty_lemma(&s->punctured); */ \
   /*@ assert opened: opened(s); */
 
-/* opt_store_clear */
+/* opt_slots_clear */
 #define LEAVES_OF_TREE \
   /*@ ghost unsigned d = s->punctured.depth; */ \
   /*@ assert depth: 1 <= d <= 32; */ \
@@ -723,14 +723,14 @@
     for (unsigned k = 0; k < d; k++) \
       ; */
 
-/* opt_store_start */
+/* opt_slots_start */
 #define ROOT_APART_FROM_STORE \
   /*@ ghost unsigned d = s->punctured.depth; */ \
   /*@ assert depth: 1 <= d <= 32; */ \
   /*@ ghost leaves_lemma(d - 1); */ \
   /*@ assert apart: APART_WORDS(seed, s); */
 
-/* opt_store_set_up */
+/* opt_slots_set_up */
 #define NEW_STORE_IS_OPENED \
   /*@ assert level: \forall integer k, i; 0 <= k < s->punctured.levels ==> \
         zero_level(&s->punctured, k) ==> 0 <= i < words(s->punctured.depth, k) ==> \

@@ -134,7 +134,39 @@ Variable M : memory.
 Hypothesis rights : (forall q, may_read M q) /\ (forall q, may_write M q).
 Hypothesis head : headed S d M.
 Variable R : pprf_seed.
-Local Notation key_in L := (AcslApi.key (V R) L (seed_value (V R) R) s).
+Local Notation key_in L := (slots_key (V R) L (seed_value (V R) R) s).
+Local Notation head_in L := (headed S d L).
+
+(* A key of which the head is this has pair slots, apart from it. *)
+Lemma headed_slots L : head_in L -> in_slots (V R) L (1, 0).
+Proof. by move=> H; rewrite /in_slots /shift /= (H 20). Qed.
+
+Lemma headed_apart L : head_in L -> key_apart (V R) L (1, 0).
+Proof.
+move=> H; rewrite /key_apart (at_depth H) (at_leaves H) (at_slots H).
+by do 2 (split; first exact: apart); move=> k kB; rewrite (at_summary H); [apply: apart => /=; lia | lia].
+Qed.
+
+Lemma whole_key L : (forall q, may_write L q) -> head_in L ->
+  AcslApi.key (V R) L (seed_value (V R) R) (1, 0) <-> key_in L.
+Proof.
+move=> w H; have i := headed_slots H.
+split=> [[_ [_ /(_ (not_packed i)) []]] //|K]; apply: key_slots => //; exact: headed_apart.
+Qed.
+
+Lemma headed_same L L' : head_in L -> head_in L' -> same_head (V R) L L' (1, 0).
+Proof.
+move=> H H'; have e c : 0 <= c < 21 -> c <> 13 -> cell L (1, c) = cell L' (1, c) by move=> cB c13; rewrite H ?H'.
+by rewrite /same_head /depth /shift /= (e 0) ?(e 1) ?(e 2) ?(e 3) ?(e 4) ?(e 20).
+Qed.
+
+Lemma usable_in : AcslApi.usable (V R) M (seed_value (V R) R) (1, 0) -> key_in M.
+Proof.
+case=> [e|[_ [[+ _]|K]]]; [discriminate e | by rewrite head | exact: (proj1 (whole_key (proj2 rights) head) K)].
+Qed.
+
+Lemma nodes_in L : head_in L -> AcslApi.nodes (V R) L (1, 0) = cell L (1, 13).
+Proof. by move=> H; rewrite /AcslApi.nodes packed_null //; exact: headed_slots. Qed.
 
 Lemma range_verdictE a b f : let r := range_verdict M a b f in
   [/\ r = PPRF_ERR_RANGE <-> Z.of_N a > Z.of_N b \/ Z.of_N b >= 2 ^ D,
@@ -174,16 +206,35 @@ Hypothesis beside : forall q, ~ value_cells (5, 0) q -> g q = cell M q.
 Lemma beside_block q : fst q <> 5 -> g q = cell M q.
 Proof. by move=> q5; apply: beside => -[]. Qed.
 
-Lemma beside_key : key_in M -> key_in (with_cells M g).
+Lemma beside_headed : head_in (with_cells M g).
+Proof. by move=> c cB c13; rewrite [LHS]/= beside_block // head. Qed.
+
+Lemma beside_holds : key_in M -> exists P, store_holds (V R) M s d P R /\ store_holds (V R) (with_cells M g) s d P R.
 Proof.
-move=> K; have held : store_holds (V R) M s d (fun y => set_in M (Z.of_N (leaf_num y))) R.
+move=> K; exists (fun y => set_in M (Z.of_N (leaf_num y))); have held : store_holds (V R) M s d (fun y => set_in M (Z.of_N (leaf_num y))) R.
   apply/(acsl_store_holds (DV _ _) (DLV _ _) (DAV _ _)); split=> //; first exact: (at_depth head).
   by move=> x xd; rewrite leaf_pathK //; split=> /(set_inP d32 head).
 have H : store_holds (V R) (with_cells M g) s d (fun y => set_in M (Z.of_N (leaf_num y))) R.
   apply: (store_beside (DV _ _) (DAV _ _) (r := value_cells (5, 0)) _ _ _ held) => //.
     exact: (outside_value head).
   by move=> q out; apply: beside => h; apply: (out _ (or_introl erefl) h).
+by [].
+Qed.
+
+Lemma beside_key : key_in M -> key_in (with_cells M g).
+Proof.
+move=> /beside_holds [P [_ H]].
 by have [_ K' _] := proj1 (acsl_store_holds (DV _ _) (DLV _ _) (DAV _ _) _ _ _ _ _) H.
+Qed.
+
+Lemma beside_set x : key_in M -> AcslApi.punctured (V R) M (1, 0) x <-> AcslApi.punctured (V R) (with_cells M g) (1, 0) x.
+Proof.
+move=> /beside_holds [P [H H']]; rewrite !punctured_slots; try exact: headed_slots; last exact: headed_slots beside_headed.
+case: (Z_lt_ge_dec x 0) => [x0|x0]; first by rewrite !(is_punctured_def _ (DAV _ _)); split=> -[]; lia.
+case: (Z_lt_ge_dec x (2 ^ D)) => xD.
+  have xd : (Z.to_N x < CModel.pow2 d)%num by rewrite pow2N in xD; lia.
+  by have := holds_set H xd; have := holds_set H' xd; rewrite Z2N.id; [move=> -> -> | lia].
+by rewrite !(is_punctured_def _ (DAV _ _)) (at_depth head) (at_depth beside_headed) pow2V; [split=> -[]; lia | lia].
 Qed.
 
 Lemma beside_same : [/\ same_words (V R) M (with_cells M g) s, same_slots (V R) M (with_cells M g) s &
@@ -296,6 +347,15 @@ case: ifP => // /andP [/Z.eqb_spec q1 /Z.eqb_spec q2].
 by case: (out (span 1 (shift 1 s 9) 0 0)); [left | split=> /=; lia].
 Qed.
 
+(* What a contract lets a call on pair slots change is what a puncture changes. *)
+Lemma punctured_key_memory a b rs :
+  unchanged M (with_cells M (punctured_by M R a b)) (key_memory (V R) M (1, 0) ++ rs).
+Proof.
+move=> q out; apply: (@punctured_unchanged a b) => r ir; apply: out; apply: in_left.
+rewrite /key_memory packed_null; last exact: headed_slots.
+by case: ir => [<-|[<-|[<-|[<-|[<-|[<-|[<-|[<-|//]]]]]]]]; do ?[by left | right].
+Qed.
+
 Lemma not_copied : ~ copied (V R) M (1, 0).
 Proof. by case; rewrite head. Qed.
 
@@ -322,12 +382,18 @@ split; first by split=> //; rewrite /= /g; case: ifP => _; apply: byte_range.
 split=> //; split=> //.
 - by split=> // -[] e; discriminate e.
 - by split=> // -[_ [_ /nc]].
-- by rewrite rng dP pow2V; [split=> [[|] ?|[_ [_ [_]]]]; try (do 3 (split=> //)); lia | lia].
-- rewrite pun dP pow2V; last lia.
+- by rewrite rng /depth dP pow2V; [split=> [[|] ?|[_ [_ [_]]]]; try (do 3 (split=> //)); lia | lia].
+- rewrite pun /depth dP pow2V; last lia; rewrite punctured_slots; last exact: headed_slots.
   by split=> [[xB h]|[_ [_ [_ [xB h]]]]]; [do 4 (split=> //); [lia | apply: h; lia] | split; [lia | move=> y yB; have -> : y = Z.of_N x by lia]].
-- move=> rK; rewrite dP /g rK; eexists; eexists; split; first exact: valued_bytes.
+- move=> rK; rewrite /depth dP /g rK; eexists; eexists; split; first exact: valued_bytes.
   by have [_ _] := proj2 ok (leaf_value (V R) (seed_value (V R) R) D (Z.of_N x)).
-by move=> /Z.eqb_neq rN _; rewrite /g rN; apply: valued_bytes.
+- by move=> /Z.eqb_neq rN _; rewrite /g rN; apply: valued_bytes.
+- move=> _; have K := usable_in (pprf_eval_requires_key _ _ _ _ _ Rq); have H := beside_headed gB; split.
+    by apply: (proj2 (@whole_key (with_cells M g) (proj2 rights) H)); exact: beside_key.
+  exact: headed_same.
+move=> _; have K := usable_in (pprf_eval_requires_key _ _ _ _ _ Rq); have H := beside_headed gB; split.
+  by move=> y; exact: beside_set.
+by rewrite !nodes_in //= gB // => -[].
 Qed.
 
 (* What the key is after a call, and which leaves it has punctured. *)
@@ -350,9 +416,33 @@ case: (Z.eq_dec r PPRF_OK) => rK; last exact: beside_key (failed rK) K.
 by apply: (punctured_key_in (in_tree rK)) => q q5; apply: done rK _ (block q5).
 Qed.
 
-Lemma call_leaves : r = PPRF_OK -> forall x, AcslOpt.is_punctured (V R) (with_cells M g) s x <->
-  AcslOpt.is_punctured (V R) M s x \/ Z.of_N a <= x /\ x <= Z.of_N b.
-Proof. by move=> rK; apply: (punctured_leaves (in_tree rK)) => q q5; apply: done rK _ (block q5). Qed.
+Lemma call_headed : head_in (with_cells M g).
+Proof.
+case: (Z.eq_dec r PPRF_OK) => rK; last exact: beside_headed (failed rK).
+have E q : fst q <> 5 -> g q = punctured_by M R a b q by move=> q5; apply: done rK _ (block q5).
+exact: laid_head (punctured_laid E).
+Qed.
+
+Lemma call_whole : AcslApi.key (V R) (with_cells M g) (seed_value (V R) R) (1, 0) /\
+  same_head (V R) M (with_cells M g) (1, 0).
+Proof.
+split; last exact: headed_same head call_headed.
+exact: (proj2 (@whole_key (with_cells M g) (proj2 rights) call_headed) call_key).
+Qed.
+
+Lemma call_set : r <> PPRF_OK -> same_punctured (V R) M (with_cells M g) (1, 0) /\
+  AcslApi.nodes (V R) (with_cells M g) (1, 0) = AcslApi.nodes (V R) M (1, 0).
+Proof.
+move=> rN; split; first by move=> x; exact: beside_set (failed rN) x K.
+by rewrite !nodes_in //=; [rewrite (failed rN) // => -[] | exact: call_headed].
+Qed.
+
+Lemma call_punctured : r = PPRF_OK -> forall x, AcslApi.punctured (V R) (with_cells M g) (1, 0) x <->
+  AcslApi.punctured (V R) M (1, 0) x \/ Z.of_N a <= x /\ x <= Z.of_N b.
+Proof.
+move=> rK x; rewrite !punctured_slots; [|exact: headed_slots head|exact: headed_slots call_headed].
+by apply: (punctured_leaves (in_tree rK)) => q q5; apply: done rK _ (block q5).
+Qed.
 
 Lemma call_depth : cell (with_cells M g) (shift 1 (1, 0) 4) = D.
 Proof.
@@ -360,9 +450,8 @@ case: (Z.eq_dec r PPRF_OK) => rK; rewrite [LHS]/=; last by rewrite (failed rK); 
 by rewrite (done rK); [rewrite /punctured_by /written /=; exact: (at_depth head) | case].
 Qed.
 
-Lemma call_same : r <> PPRF_OK -> [/\ same_words (V R) M (with_cells M g) s, same_slots (V R) M (with_cells M g) s &
-  cell (with_cells M g) (shift 1 s 9) = cell M (shift 1 s 9)].
-Proof. by move=> rN; apply: beside_same (failed rN). Qed.
+Lemma call_same : r <> PPRF_OK -> same_store (V R) M (with_cells M g) s.
+Proof. by move=> rN; have [W L C] := beside_same (failed rN). Qed.
 
 Lemma call_typed : opt_typed d where_ M -> opt_typed d where_ (with_cells M g).
 Proof.
@@ -385,16 +474,23 @@ have done : range_verdict M a b f = PPRF_OK -> forall q, ~ value_cells (5, 0) q 
   by rewrite /g => ->.
 have failed : range_verdict M a b f <> PPRF_OK -> forall q, ~ value_cells (5, 0) q -> g q = cell M q.
   by rewrite /g => /Z.eqb_neq ->.
-have K : key_in M by case: (pprf_punct_range_requires_key _ _ _ _ _ Rq) => [e|[_ [/nc|]]] //; discriminate e.
+have K := usable_in (pprf_punct_range_requires_key _ _ _ _ _ Rq).
 have dP := call_depth done failed.
-split; first by rewrite /g; case: ifP => _; [exact: punctured_unchanged | move=> q _].
+split.
+  rewrite /g; case: ifP => _; last by move=> q _.
+  by have := @punctured_key_memory a b [::].
 split=> //; split=> //; split=> //.
 - by split=> // -[_ /nc].
-- by move=> _ _; exact: (call_key done failed K).
-- by rewrite rng dP pow2V; [split=> [?|[_ [_ ?]]] | lia].
-- by rewrite pun dP pow2V; [split=> [?|[_ [_ ?]]] | lia].
-- exact: (call_leaves done).
-by move=> rN _; have [] := call_same failed rN.
+- by move=> _; exact: (call_whole done failed K).
+- by rewrite rng /depth dP pow2V; [split=> [?|[_ [_ ?]]] | lia].
+- rewrite pun /depth dP pow2V; last lia.
+  have i := headed_slots head.
+  split=> [[aB h]|[_ [_ [aB h]]]]; first by do 3 (split=> //); move=> y yB; apply/(punctured_slots _ i)/h.
+  by split=> // y yB; apply/(punctured_slots _ i)/h.
+- by move: oth; tauto.
+- exact: (call_punctured done failed).
+- by move=> rN _; exact: (call_set done failed K).
+by move=> rN _ _; exact: (call_same failed).
 Qed.
 
 Lemma punct_meets x f : let r := run_range M R x x f in
@@ -404,7 +500,7 @@ have := @range_meets x x f; rewrite /run_range /=; set r := range_verdict _ _ _ 
 move=> C ty Rq; case: C => [||U [_ [ci E]]]; first by split.
   by case: Rq => k fam; split.
 split; first exact: U; split=> //; split=> //.
-have [En Ef Ek Er Ep Eo El Ee] := E; split=> //.
+have [En Ef Ek Er Ep Eo El Ee Es] := E; split=> //.
 - rewrite Er; split=> -[nn [nc h]]; do 2 (split=> //); [by case: h; lia | by right].
 - rewrite Ep; split=> -[nn [nc h]]; do 2 (split=> //); first by case: h => -[_ xB] h; split; [| apply: h; lia].
   by case: h => xB h; split; [lia | move=> y yB; have -> : y = Z.of_N x by lia].
@@ -420,24 +516,25 @@ have done : range_verdict M x x f = PPRF_OK -> forall q, ~ value_cells (5, 0) q 
   by rewrite /g => -> q; exact: valued_beside.
 have failed : range_verdict M x x f <> PPRF_OK -> forall q, ~ value_cells (5, 0) q -> g q = cell M q.
   by rewrite /g => /Z.eqb_neq -> q; exact: valued_beside.
-have K : key_in M by case: (pprf_eval_punct_requires_key _ _ _ _ _ Rq) => [e|[_ [/nc|]]] //; discriminate e.
+have K := usable_in (pprf_eval_punct_requires_key _ _ _ _ _ Rq).
 have dP := call_depth done failed.
 split.
-  move=> q out; have nv : ~ value_cells (5, 0) q by apply: out; do 8 right; left.
+  move=> q out; have nv : ~ value_cells (5, 0) q by apply: out; do 12 right; left.
   case: (Z.eq_dec (range_verdict M x x f) PPRF_OK) => rK; last exact: failed rK _ nv.
-  rewrite [LHS]/= (done rK _ nv); apply: (@punctured_unchanged x x) => r' ir; apply: out.
-  exact: (@in_left _ r' _ [:: value_cells (5, 0)] ir).
+  by rewrite [LHS]/= (done rK _ nv); exact: (@punctured_key_memory x x [:: value_cells (5, 0)] q out).
 split; first by split=> //; rewrite /= /g; case: ifP => _; apply: byte_range.
 split=> //; split=> //.
 - by split=> // -[] e; discriminate e.
 - by split=> // -[_ [_ /nc]].
-- by move=> _ _; exact: (call_key done failed K).
-- by rewrite rng dP pow2V; [split=> [[|] ?|[_ [_ [_]]]]; try (do 3 (split=> //)); lia | lia].
-- rewrite pun dP pow2V; last lia.
+- by move=> _; exact: (call_whole done failed K).
+- by rewrite rng /depth dP pow2V; [split=> [[|] ?|[_ [_ [_]]]]; try (do 3 (split=> //)); lia | lia].
+- rewrite pun /depth dP pow2V; last lia; rewrite punctured_slots; last exact: headed_slots.
   by split=> [[xB h]|[_ [_ [_ [xB h]]]]]; [do 4 (split=> //); [lia | apply: h; lia] | split; [lia | move=> y yB; have -> : y = Z.of_N x by lia]].
-- by move=> rK y; rewrite (call_leaves done rK); split=> -[|]; [by left | move=> ?; right; lia | by left | move=> ?; right; lia].
-- by move=> rN _; have [] := call_same failed rN.
-- move=> rK; rewrite dP /g rK; eexists; eexists; split; first exact: valued_bytes.
+- by move: oth; tauto.
+- by move=> rK y; rewrite (call_punctured done failed rK); split=> -[|]; [by left | move=> ?; right; lia | by left | move=> ?; right; lia].
+- by move=> rN _; exact: (call_set done failed K).
+- by move=> rN _ _; exact: (call_same failed).
+- move=> rK; rewrite /depth dP /g rK; eexists; eexists; split; first exact: valued_bytes.
   by have [_ _] := proj2 ok (leaf_value (V R) (seed_value (V R) R) D (Z.of_N x)).
 by move=> /Z.eqb_neq rN _; rewrite /g rN; apply: valued_bytes.
 Qed.

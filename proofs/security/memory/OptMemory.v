@@ -157,7 +157,7 @@ Definition bitmap_cell (P : Z -> bool) (k c : Z) : Z :=
   else word_of 64 (fun j => (if Z.rem c 2 =? 0 then some_in else all_in) P (Z.to_nat k) (64 * Z.quot c 2 + j)).
 Definition width (k : Z) : Z := if k =? 0 then words V0 D 0 else 2 * words V0 D k.
 
-Definition headed (M : memory) : Prop := forall c, 0 <= c < 20 -> c <> 13 -> cell M (1, c) = head_cell c.
+Definition headed (M : memory) : Prop := forall c, 0 <= c < 21 -> c <> 13 -> cell M (1, c) = head_cell c.
 
 Record laid (P : Z -> bool) (M : memory) : Prop := {
   laid_rights : (forall q, may_read M q) /\ (forall q, may_write M q);
@@ -495,8 +495,7 @@ split.
   by rewrite (laid_punctured L inside xB).
 - by split=> -[b c] [/= -> _].
 split=> //; split.
-  rewrite /outside_store (at_depth (laid_head L)) (at_leaves (laid_head L)) (at_slots (laid_head L)).
-  split; first by split; [move=> r [<-|//] q [_ A] [_ B]; move: A B; rewrite /=; lia | split; [move=> r [] |]].
+  rewrite /key_apart (at_depth (laid_head L)) (at_leaves (laid_head L)) (at_slots (laid_head L)).
   split; first exact: apart; split; first exact: apart.
   by move=> k kB; rewrite k5 //; apply: apart => /=; lia.
 by split=> //; [exact: apart | exact: outside_value (laid_head L)].

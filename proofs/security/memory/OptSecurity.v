@@ -274,32 +274,16 @@ Lemma opened0 : opened V0 M0 store. Proof. by case: rdy => _ _ []. Qed.
 Lemma apart0 : apart_value V0 M0 (key_at l) (value_at l). Proof. by case: rdy => _ _ _ _ [] []. Qed.
 Lemma outside0 : outside_store V0 M0 store value. Proof. by case: apart0. Qed.
 
-Lemma head_apart c r : 0 <= c < 16 -> c <> 9 -> List.In r regions -> ~ r (shift 1 store c).
-Proof.
-move=> cB c9 ir; case: (in_cat_iff ir) => {ir} [ir|[<-|//]] rq; last first.
-  case: apart0 => _ _ _ [Sp _] _; apply: (Sp _ (or_introl erefl) _ rq).
-  by split=> //=; rewrite /key_cells; lia.
-have [_ [_ [_ [[S1 _] [[S2 _] [_ Sum]]]]]] := opened0.
-have inS : span 16 store 0 0 (shift 1 store c) by split=> //=; lia.
-have sum k : 1 <= k /\ k <= 5 -> ~ span 2 (points V0 (cell M0 (shift 1 (shift 1 store 3) k))) 0
-    (words V0 (cell M0 store) k - 1) (shift 1 store c).
-  by move=> kB; have [[S' _] _] := Sum k kB; exact: (S' _ (or_introl erefl) _ inS).
-case: ir rq => [<-|[<-|[<-|[<-|[<-|[<-|[<-|[<-|//]]]]]]]].
-- by case=> _ /=; lia.
-- exact: (S1 _ (or_introl erefl) _ inS).
-- exact: (S2 _ (or_introl erefl) _ inS).
-all: by apply: sum.
-Qed.
+Lemma key_parts_apart : key_apart V0 M0 (key_at l).
+Proof. by case: rdy => _ _ _ _ [] []. Qed.
 
-(* What lies before the store: the process, the suite and the salt. *)
-Lemma key_apart c r : 0 <= c < 4 -> List.In r regions -> ~ r (shift 1 (key_at l) c).
+(* No call changes a cell of the key but the number of seeds. *)
+Lemma cell_apart c r : 0 <= c < key_cells -> c <> 13 -> List.In r regions -> ~ r (shift 1 (key_at l) c).
 Proof.
-have out : outside_store V0 M0 store (span 1 (key_at l) 0 3) by case: rdy => _ _ _ _ [] [].
-move=> cB; have inK : span 1 (key_at l) 0 3 (shift 1 (key_at l) c) by split=> //=; lia.
+move=> cB c13; have inK : span key_cells (key_at l) 0 0 (shift 1 (key_at l) c) by split=> //=; lia.
 move=> ir; case: (in_cat_iff ir) => {ir} [ir|[<-|//]] rq; last first.
-  case: apart0 => _ _ _ [Sp _] _; apply: (Sp _ (or_introl erefl) _ rq).
-  by split=> //=; rewrite /key_cells; lia.
-case: out => _ [[S1 _] [[S2 _] Sum]].
+  by case: apart0 => _ _ _ [Sp _] _; apply: (Sp _ (or_introl erefl) _ rq).
+have [[S1 _] [[S2 _] Sum]] := key_parts_apart.
 have sum k : 1 <= k /\ k <= 5 -> ~ span 2 (points V0 (cell M0 (shift 1 (shift 1 store 3) k))) 0
     (words V0 (cell M0 store) k - 1) (shift 1 (key_at l) c).
   by move=> kB; have [S' _] := Sum k kB; exact: (S' _ (or_introl erefl) _ inK).
@@ -310,21 +294,27 @@ case: ir rq => [<-|[<-|[<-|[<-|[<-|[<-|[<-|[<-|//]]]]]]]].
 all: by apply: sum.
 Qed.
 
+Lemma store_cell c : shift 1 store c = shift 1 (key_at l) (4 + c).
+Proof. by rewrite /store_of /shift /=; congr pair; lia. Qed.
+
 Section After.
 Variable M : memory.
 Hypothesis U : unchanged M0 M regions.
 
-Lemma head_kept c : 0 <= c < 16 -> c <> 9 -> cell M (shift 1 store c) = cell M0 (shift 1 store c).
-Proof. by move=> cB c9; apply: U => r ir; apply: head_apart. Qed.
+Lemma key_kept c : 0 <= c < key_cells -> c <> 13 -> cell M (shift 1 (key_at l) c) = cell M0 (shift 1 (key_at l) c).
+Proof. by move=> cB c13; apply: U => r ir; apply: cell_apart. Qed.
 
-Lemma key_kept c : 0 <= c < 4 -> cell M (shift 1 (key_at l) c) = cell M0 (shift 1 (key_at l) c).
-Proof. by move=> cB; apply: U => r ir; apply: key_apart. Qed.
+Lemma head_kept c : 0 <= c <= 16 -> c <> 9 -> cell M (shift 1 store c) = cell M0 (shift 1 store c).
+Proof. by move=> cB c9; rewrite store_cell key_kept // /key_cells; lia. Qed.
+
+Lemma slots_kept : in_slots V0 M0 (key_at l) -> in_slots V0 M (key_at l).
+Proof. by rewrite /in_slots -/(store_of (key_at l)) head_kept //; lia. Qed.
 
 Lemma family_kept : family_of M (key_at l) = family_of M0 (key_at l).
 Proof.
 rewrite /family_of /pprf_family_at; have e k : shift 1 (shift 1 (key_at l) 1) k = shift 1 (key_at l) (1 + k).
   by rewrite /shift /=; congr pair; lia.
-by rewrite !e !key_kept //; lia.
+by rewrite !e !key_kept // /key_cells; lia.
 Qed.
 
 Lemma depth_same : cell M store = cell M0 store.
@@ -341,6 +331,12 @@ Lemma outside_same r : outside_store V0 M0 store r -> outside_store V0 M store r
 Proof.
 case=> A [B [C Sum]]; rewrite /outside_store depth_same !head_kept //.
 by do 3 (split=> //); move=> k kB; rewrite summary_kept //; apply: Sum.
+Qed.
+
+Lemma parts_apart_same : key_apart V0 M (key_at l).
+Proof.
+have [A [B Sum]] := key_parts_apart; rewrite /key_apart depth_same !head_kept //.
+by do 2 (split=> //); move=> k kB; rewrite summary_kept //; apply: Sum.
 Qed.
 
 Lemma slots_same : slots_at l M = slots_at l M0.
@@ -434,12 +430,11 @@ Qed.
 Lemma opt_alone (P : pred bitseq) M s ws : inv_at M P s ws ->
   own_key (V (words_of s)) M (key_at l) d P /\ apart_value (V (words_of s)) M (key_at l) (value_at l).
 Proof.
-case=> -[mr mw] ty H nv U W; case: rdy => _ [[nn [nc fam]] [rd wr]] _ _ _.
-have rd' r : readable M0 r -> readable M r by move=> h q /h; rewrite mr.
+case=> -[mr mw] ty H nv U W; case: rdy => _ [[nn [nc fam]] [wr isl]] _ _ _.
 have wr' r : writable M0 r -> writable M r by move=> h q /h; rewrite mw.
-split; first split=> //; [exact: rd' | exact: wr' | | |].
-    by move: nc; rewrite /copied -[key_at l](shift0 _ 1) (key_kept U).
-  by split=> //; rewrite (family_kept U).
+split; first split=> //.
+- by move: nc; rewrite /copied -[key_at l](shift0 _ 1) (key_kept U).
+- split=> //; [exact: wr' | exact: slots_kept | exact: (parts_apart_same U) | by rewrite (family_kept U)].
 case: apart0 => on w _ sep out; split=> //; first exact: wr'.
   have := nv (value_at l); rewrite /c_uint8_t => ->; first lia.
   by split=> //=; lia.
@@ -548,7 +543,7 @@ have U : unchanged M0 (M1 s) regions.
   move=> q Q; apply: cell_set_up => [e|h]; last exact: (Q _ slot_in_regions h).
   by apply: (Q (span 1 (shift 1 store 9) 0 0)); [left | rewrite e; split=> //=; lia].
 have hd c : 0 <= c < 16 -> c <> 9 -> cell (M1 s) (shift 1 store c) = cell M0 (shift 1 store c).
-  by move=> cB c9; apply: (head_kept U).
+  by move=> cB c9; apply: (head_kept U); lia.
 have bm q : in_bitmap S d l M0 q -> cell (M1 s) q = cell M0 q.
   by case/bitmap_store => nc ns; apply: cell_set_up.
 have w0 i (iB : 0 <= i < words V0 (cell M0 store) 0) := bm _ (in_words0 iB).

@@ -17,12 +17,12 @@ static struct opt_node first_node(uint64_t *live, uint64_t start)
 /* Nodes of less than 64 leaves are read from their word: a search from the top takes three times
  * as long for each.  The word is valid (bitmap.h), because such a node has a punctured leaf
  * beside it, and none of it was read before. */
-int opt_slots_read(struct opt_reader *r, struct opt_node *node)
+int opt_slots_read(struct opt_slots_reader *r, struct opt_node *node)
 {
-  const struct opt_bitmap *b = &r->store->punctured;
+  const struct opt_bitmap *b = &r->slots->punctured;
   if (r->live != 0) {
     *node = first_node(&r->live, 64 * r->word);
-  } else if (!opt_store_next(r->store, r->at, node)) {
+  } else if (!opt_slots_next(r->slots, r->at, node)) {
     return 0;
   } else if (node->height < 6 && b->depth >= 6) {
     r->word = node->start / 64;
@@ -30,16 +30,5 @@ int opt_slots_read(struct opt_reader *r, struct opt_node *node)
     *node = first_node(&r->live, 64 * r->word);
   }
   r->at = opt_node_end(*node);
-  return 1;
-}
-
-int opt_store_read(struct opt_reader *r, struct opt_entry *e)
-{
-  const struct opt_store *s = r->store;
-  if (s->packed != NULL)
-    return opt_packed_read(s->packed, &r->cursor, e);
-  if (!opt_slots_read(r, &e->node))
-    return 0;
-  e->seed = opt_store_seed(s, e->node);
   return 1;
 }
