@@ -231,7 +231,7 @@ test-full: first-use
 # ---- keys and forks
 
 TAP_TESTS += $(EQB)/forks
-EQ_FORKS_WRAP := $(foreach f,madvise malloc calloc free munmap,-Wl,--wrap=$(f))
+EQ_FORKS_WRAP := $(foreach f,madvise malloc calloc free munmap EVP_MD_fetch,-Wl,--wrap=$(f))
 $(EQB)/forks: $(EQB)/plain/failures/forks.o $(EQ_plain_SHA3)
 	$(call LINKED,,$(EQ_FORKS_WRAP))
 
@@ -266,7 +266,7 @@ $(EQB)/exhaustive: $(EQB)/plain/differential/exhaustive.o $(EQ_plain_OPS)
 
 # ---- planted bugs test the tests
 
-EQ_SUITES := vectors vectors-asan random exhaustive faults faults-asan residue residue-mls first_use memory api prg_choice wide_prg wide_prg-libcrypto hostile forks stack \
+EQ_SUITES := vectors vectors-asan random exhaustive faults faults-asan residue residue-mls first_use memory api prg_choice wide_prg wide_prg-libcrypto wipe hostile forks stack \
   corpus-ops corpus-import corpus-cli
 TAP_TESTS += $(EQB)/planted
 $(EQB)/planted: $(PLANTING) $(EQ)/gates/planted.py $(EQ)/gates/planted.txt $(EQ_SUITES:%=$(EQB)/%)
@@ -318,6 +318,12 @@ $(EQB)/wide_prg: $(EQB)/plain/secrets/wide_prg.o $(B)/prg/libprg_keccak.a
 	$(call LINKED,,$(EQ_WIDE_WRAP))
 $(EQB)/wide_prg-libcrypto: $(EQB)/plain/secrets/wide_prg.o $(B)/prg/lanes.o $(B)/prg/libprg_libcrypto.a
 	$(call LINKED,,$(EQ_WIDE_WRAP))
+
+# ---- prg_wipe alone, and the plans that choice.c makes for it
+
+TAP_TESTS += $(EQB)/wipe
+$(EQB)/wipe: $(EQB)/plain/secrets/wipe.o $(B)/prg/libprg_keccak.a
+	$(call LINKED)
 
 # ---- branches and addresses do not depend on secrets: memcheck treats seeds as undefined, in the
 # libraries as they are built

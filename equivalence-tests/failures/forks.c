@@ -7,6 +7,7 @@
  * memory are wrapped, too, to fork there. */
 #include <errno.h>
 #include <malloc.h>
+#include <openssl/evp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -450,7 +451,15 @@ static int amid_threads(int i, void *arg)
 static struct {
   pprf_key *key; /* the key being changed; NULL: no fork */
   int impl, forks, ok;
+  uint8_t *taken; /* a page that was just unmapped, where another thread has mapped memory since */
 } amid;
+
+static int copy_and_own_beside_another(int i, void *arg)
+{
+  unsigned char resident;
+  return copy_and_own(i, arg) &&
+         (amid.taken == NULL || (mincore(amid.taken, 1, &resident) == 0 && *amid.taken == 7));
+}
 
 /* Fork; to the child the change looks like another thread's. */
 static void fork_now(void)
@@ -459,7 +468,7 @@ static void fork_now(void)
   if (key == NULL)
     return;
   amid.key = NULL;
-  amid.ok &= in_child(copy_and_own, amid.impl, key);
+  amid.ok &= in_child(copy_and_own_beside_another, amid.impl, key);
   amid.forks++;
   amid.key = key;
 }
@@ -493,26 +502,39 @@ int __wrap_munmap(void *at, size_t bytes);
 int __wrap_munmap(void *at, size_t bytes)
 {
   int result = __real_munmap(at, bytes);
+  if (amid.key == NULL || result != 0)
+    return result;
+  void *other = mmap(at, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (other == at)
+    *(amid.taken = other) = 7;
   fork_now();
+  amid.taken = NULL;
+  (void)__real_munmap(other, 4096);
   return result;
 }
 
 static int amid_changes(int i, void *arg)
 {
+  enum { MANY = 1 << 16 }; /* punctures that take more memory than is kept for the next key */
   const struct pprf_impl *impl = stores[i];
   pprf_key *key, *other;
-  uint64_t leaf[200];
+  static uint64_t leaf[MANY];
   int err = PPRF_OK, calls = 0;
   (void)arg;
+  for (unsigned k = 0; k < MANY; k++)
+    leaf[k] = 2 * k;
+  if (impl->setup(&key, 12, root) != PPRF_OK || impl->setup(&other, 17, root) != PPRF_OK)
+    return 0;
+  if (impl != &impl_ref)
+    err |= more[i].punct_batch(other, leaf, MANY, NULL);
   for (unsigned k = 0; k < 200; k++)
     leaf[k] = 5 + 19 * k;
-  if (impl->setup(&key, 12, root) != PPRF_OK)
-    return 0;
   for (unsigned k = 0; k < 300; k++) /* enough for several pages */
     (void)impl->punct(key, k * 2027 % 4096);
   amid.impl = i;
   amid.ok = 1;
   amid.key = key;
+  impl->free(other);
   for (unsigned k = 300; k < 600; k++)
     (void)impl->punct(key, k * 2027 % 4096);
   err |= more[i].punct_batch(key, leaf, 200, NULL);
@@ -557,6 +579,64 @@ static int amid_stores(int i, void *arg)
          (impl != &impl_opt || (changes == 2 && amid.forks >= 10));
 }
 
+/* ---- a fork while another thread fetches from libcrypto for the first time */
+
+static _Atomic enum { NOT_ASKED, ASKED, FETCHING, FORKING, FORKED } fetch;
+
+/* Whether the main thread sleeps: when it forks, it waits for a lock. */
+static int main_thread_sleeps(void)
+{
+  char path[64], line[200] = "";
+  snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)getpid());
+  FILE *f = fopen(path, "r");
+  const char *state = f == NULL || fgets(line, sizeof line, f) == NULL ? NULL : strrchr(line, ')');
+  if (f != NULL)
+    fclose(f);
+  return state != NULL && state[1] == ' ' && state[2] == 'S';
+}
+
+EVP_MD *__real_EVP_MD_fetch(OSSL_LIB_CTX *ctx, const char *name, const char *properties);
+EVP_MD *__wrap_EVP_MD_fetch(OSSL_LIB_CTX *ctx, const char *name, const char *properties);
+EVP_MD *__wrap_EVP_MD_fetch(OSSL_LIB_CTX *ctx, const char *name, const char *properties)
+{
+  if (atomic_load(&fetch) == ASKED) {
+    atomic_store(&fetch, FETCHING);
+    while (atomic_load(&fetch) < FORKED &&
+           !(atomic_load(&fetch) == FORKING && main_thread_sleeps()))
+      (void)sched_yield();
+    amid.ok = atomic_load(&fetch) < FORKED;
+  }
+  return __real_EVP_MD_fetch(ctx, name, properties);
+}
+
+static void *fetches(void *arg)
+{
+  return works(*(int *)arg) ? arg : NULL;
+}
+
+static int amid_fetch(int i, void *arg)
+{
+  pthread_t t;
+  int status;
+  void *worked;
+  (void)arg;
+  atomic_store(&fetch, ASKED);
+  if (pthread_create(&t, NULL, fetches, &i) != 0)
+    return 0;
+  while (atomic_load(&fetch) == ASKED)
+    (void)sched_yield();
+  atomic_store(&fetch, FORKING);
+  pid_t child = fork();
+  atomic_store(&fetch, FORKED);
+  if (child == 0)
+    _exit(works(i) ? 0 : 1);
+  (void)pthread_join(t, &worked);
+  if (child > 0 && !amid.ok)
+    (void)kill(child, SIGKILL); /* it would wait for ever */
+  return child > 0 && waitpid(child, &status, 0) == child && status == 0 && worked != NULL &&
+         amid.ok;
+}
+
 /* ---- heap memory of a copy */
 
 static size_t heap_bytes(void)
@@ -567,31 +647,65 @@ static size_t heap_bytes(void)
 
 static size_t heap_before; /* heap bytes before the key was made */
 
+/* All that is mapped, in bytes. */
+static size_t mapped_bytes(void)
+{
+  unsigned long pages = 0;
+  FILE *f = fopen("/proc/self/statm", "r");
+  if (f == NULL || fscanf(f, "%lu", &pages) != 1)
+    pages = 0;
+  if (f != NULL)
+    fclose(f);
+  return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+enum { MEGABYTE = 1 << 20 };                /* the packed store maps that much at a time */
+static size_t mapped_before, mapped_may_be; /* before the first key; at most, after a copy */
+
 static int copy_goes(int i, void *key)
 {
   stores[i]->free(key);
-  return heap_bytes() <= heap_before + 512;
+  return heap_bytes() <= heap_before + 1024 && mapped_bytes() < mapped_may_be;
+}
+
+/* The child keeps a mapping for its next key, and none of the parent's. */
+static int copy_goes_after_an_own_key(int i, void *key)
+{
+  pprf_key *own;
+  int ok = stores[i]->setup(&own, 7, root) == PPRF_OK && stores[i]->punct(own, 5) == PPRF_OK;
+  if (ok)
+    stores[i]->free(own);
+  stores[i]->free(key);
+  return ok && mapped_bytes() < mapped_before + 3 * MEGABYTE / 2;
 }
 
 /* A key of many nodes is freed completely; it is made twice, since the first one allocates
- * memory that stays. */
+ * memory that stays.  At depth 14 the library chooses pair slots for it. */
 static int copies_go_whole(int i, void *arg)
 {
   const struct pprf_impl *impl = stores[i];
   pprf_key *key;
+  int ok = works(0); /* libcrypto is loaded */
   (void)arg;
-  for (int round = 0; round < 2; round++) {
-    heap_before = heap_bytes();
-    if (impl->setup(&key, 33, root) != PPRF_OK)
-      return 0;
-    for (uint64_t k = 0; k < 500; k++)
-      (void)impl->punct(key, k * UINT64_C(0x9e3779b97f4a7c15) >> 31);
-    if (round == 0)
-      impl->free(key);
+  mapped_before = mapped_bytes();
+  for (unsigned depth = 14; depth <= 33 && ok; depth += 19) {
+    for (int round = 0; round < 2; round++) {
+      heap_before = heap_bytes();
+      if (impl->setup(&key, depth, root) != PPRF_OK)
+        return 0;
+      for (uint64_t k = 0; k < 500; k++)
+        (void)impl->punct(key, k * UINT64_C(0x9e3779b97f4a7c15) >> (64 - depth));
+      if (round == 0)
+        impl->free(key);
+    }
+    /* slots know nothing of the mapping that the key had before: it stays until the child has a packed key */
+    mapped_may_be = mapped_before + (impl == &impl_opt && depth == 14 ? 3 : 1) * MEGABYTE / 2;
+    ok = (depth == 14 || heap_bytes() > heap_before + 1024) && in_child(copy_goes, i, key) &&
+         in_child(copy_goes_after_an_own_key, i, key);
+    impl->free(key);
+    ok = ok && heap_bytes() <= heap_before + 1024;
   }
-  int ok = heap_bytes() > heap_before + 1024 && in_child(copy_goes, i, key);
-  impl->free(key);
-  return ok && heap_bytes() <= heap_before + 512;
+  return ok;
 }
 
 /* ---- random keys */
@@ -859,8 +973,12 @@ static int callback(int i, const struct pprf_options *o, int jump)
     return 0;
   if (setjmp(s.back) == 0) {
     int err = more[i].expand(key, 0, 4095, forks_or_jumps, &s);
-    if (s.child == 0) /* without MADV_WIPEONFORK the expansion of a shared key continues */
-      _exit(old_kernel && o->flags != 0 ? err != PPRF_OK : err != PPRF_ERR_FORKED || s.calls != 1);
+    if (s.child == 0) { /* without MADV_WIPEONFORK the expansion of a shared key continues */
+      unsigned char resident;
+      ok = mincore((void *)((uintptr_t)s.values / 4096 * 4096), 1, &resident) != 0; /* unmapped */
+      _exit(!ok || (old_kernel && o->flags != 0 ? err != PPRF_OK
+                                                : err != PPRF_ERR_FORKED || s.calls != 1));
+    }
     ok = !jump && err == PPRF_OK && s.calls > 1 && s.child > 0 &&
          waitpid(s.child, &status, 0) == s.child && status == 0;
   } else {
@@ -959,7 +1077,8 @@ int main(void)
                {"forks_amid_busy_threads_leave_children_whole", amid_threads},
                {"forks_amid_changes_leave_children_whole", amid_changes},
                {"forks_amid_a_change_of_its_store_leave_children_whole", amid_stores},
-               {"a_copy_that_is_freed_leaves_nothing_on_the_heap", copies_go_whole},
+               {"forks_amid_the_first_fetch_leave_children_whole", amid_fetch},
+               {"a_copy_that_is_freed_leaves_nothing", copies_go_whole},
                {"random_keys_differ_whatever_ids_processes_have", random_keys},
                {"a_threads_own_destructor_may_use_keys", destructors},
                {"a_thread_may_outlive_the_main_thread", last_thread},

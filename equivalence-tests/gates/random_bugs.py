@@ -75,9 +75,9 @@ TARGET = 95.0  # per cent
 SECONDS = {
     "arena_test": 0.1, "smoke": 0.1, "vectors": 0.1, "wide_prg": 0.1, "wide_prg-libcrypto": 0.1, "corpus-import": 0.1,
     "bitwords_test": 0.2, "api": 0.4, "corpus-ops": 0.5, "forks": 0.9, "hostile": 1, "corpus-cli": 1.1,
-    "prg_choice": 1.1, "test_attach": 1.2, "selftest-quick": 2, "memory": 2.2, "cli-simulate": 2.5,
-    "selftest-prg": 3.2, "selftest-packed": 3.3, "test_tickets": 4.4, "test_preload": 4.8, "cli-quick": 5,
-    "test_pool": 5.6, "threads": 6, "cli-freed": 13, "residue": 14, "selftest": 14, "exhaustive": 15,
+    "room_test": 0.6, "wipe": 0.6, "prg_choice": 1.1, "test_attach": 1.2, "selftest-quick": 2, "memory": 2.2,
+    "cli-simulate": 2.5, "selftest-prg": 3.2, "selftest-packed": 3.3, "test_tickets": 4.4, "test_preload": 4.8,
+    "cli-quick": 5, "test_pool": 5.6, "threads": 6, "cli-freed": 13, "residue": 14, "selftest": 14, "exhaustive": 15,
     "random": 20, "crash": 20, "secret-flow": 25, "test_tls": 25, "cli": 40, "shipped-prg": 40, "faults": 45}
 # 5 to 40 of these; they still judge a file that has no other suites
 SLOW = {"selftest", "residue", "faults", "exhaustive", "random", "secret-flow", "threads", "shipped-prg",
@@ -89,7 +89,7 @@ OPT = ["vectors", "api", "forks", "hostile", "corpus-import", "corpus-ops", "mem
 # default the command is the target.
 PLAN = [
     (["prg/libcrypto.c", "prg/prg.h", "prg/wipe.[ch]", "prg/lanes.[ch]"],
-     ["vectors", "api", "memory", "prg_choice", "wide_prg", "wide_prg-libcrypto", "faults", "smoke", "residue",
+     ["vectors", "api", "memory", "prg_choice", "wide_prg", "wide_prg-libcrypto", "wipe", "faults", "smoke", "residue",
       "secret-flow", "threads", "shipped-prg"]),
     (["ref/*.[ch]", "prg/bytes.h", "prg/common/*.[ch]"],
      ["vectors", "api", "forks", "hostile", "corpus-import", "corpus-ops", "memory", "residue",
@@ -97,9 +97,10 @@ PLAN = [
     (["prg/keccak.c", "prg/aes.c", "prg/aes_instructions.c"],
      ["prg_choice", "selftest-prg", "shipped-prg"]),
     (["prg/choice.c"],
-     ["prg_choice", "selftest-prg", "wide_prg", "threads", "secret-flow", "shipped-prg"]),
+     ["prg_choice", "selftest-prg", "wide_prg", "wipe", "threads", "secret-flow", "shipped-prg"]),
     (["opt/packed/arena.[ch]"],
      ["arena_test"] + OPT),
+    (["opt/packed/index.[ch]", "opt/packed/fit.[ch]", "opt/packed/load.[ch]"], ["room_test"] + OPT),
     (["opt/slots/bitmap.[ch]"],
      ["bitwords_test"] + OPT),
     (["opt/shared.c"], ["test_pool", "test_tickets", "test_attach"]),
@@ -151,6 +152,7 @@ CLI = ["python3", "cli/test_cli.py", "--pprf", "build/pprf", "--seed", "1"]
 COMMANDS = {
     "smoke": ("build/ref/smoke", None),
     "arena_test": ("build/opt/arena_test", None),
+    "room_test": ("build/opt/room_test", None),
     "bitwords_test": ("build/opt/bitwords_test", None),
     "selftest": ("build/opt/selftest", ["build/opt/selftest", "-x", "1"]),
     "selftest-prg": ("build/opt/selftest", ["build/opt/selftest", "-x", "-t", "sets,prg", "1"]),
