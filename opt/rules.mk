@@ -95,8 +95,14 @@ $(B)/opt/batch_test: opt/tests/batch_test.c $(OPT_OBJ)
 	@mkdir -p $(@D)
 	$(call SAY,LINK,$@)$(LINK) $(ALL_CPPFLAGS) -Iopt -Wno-sign-compare $(DEPFLAGS) -o $@ $< $(OPT_OBJ) $(ALL_LDLIBS)
 
+TAP_TESTS += $(B)/opt/room_test
+OPT_NOT_WIDE := $(filter-out $(B)/opt/wide.o,$(OPT_OBJ))
+$(B)/opt/room_test: opt/tests/room_test.c $(OPT_NOT_WIDE)
+	@mkdir -p $(@D)
+	$(call SAY,LINK,$@)$(LINK) $(ALL_CPPFLAGS) -Iopt $(DEPFLAGS) -o $@ $< $(OPT_NOT_WIDE) $(ALL_LDLIBS)
+
 TAP_TESTS += $(B)/opt/selftest
-OPT_WRAP := $(foreach f,prg_expand opt_descend opt_expand_many free malloc calloc opt_arena_take madvise mlock2 mmap64 munmap,-Wl,--wrap=$(f))
+OPT_WRAP := $(foreach f,prg_expand opt_descend opt_expand_many free malloc calloc realloc opt_arena_take opt_arena_give madvise mlock2 mmap64 munmap,-Wl,--wrap=$(f))
 OPT_SELFTEST := $(wildcard opt/selftest/*.c)
 OPT_SELFTEST_OBJ := $(OPT_SELFTEST:opt/selftest/%.c=$(B)/opt/selftest-%.o)
 $(OPT_SELFTEST_OBJ): $(B)/opt/selftest-%.o: opt/selftest/%.c
@@ -106,6 +112,6 @@ $(B)/opt/selftest: $(OPT_SELFTEST_OBJ) $(OPT_OBJ)
 
 # each quick run plants a random tenth of these bugs
 TAP_TESTS += $(B)/opt/planted
-$(B)/opt/planted: $(PLANTING) opt/tests/planted.py opt/tests/planted.txt $(B)/opt/selftest $(B)/opt/arena_test $(B)/opt/batch_test
+$(B)/opt/planted: $(PLANTING) opt/tests/planted.py opt/tests/planted.txt $(B)/opt/selftest $(B)/opt/arena_test $(B)/opt/batch_test $(B)/opt/room_test
 	$(call PLANTED,$(PYTHON) opt/tests/planted.py --quick --sample 1/10)
 TAP_TESTS += opt/tests/library_test.sh opt/tests/flags_test.sh opt/tests/build_test.sh

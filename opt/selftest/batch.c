@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of batches and of pprf_expand. */
+#include <sys/mman.h>
+
 #include "selftest.h"
 
 /* ---- tests: many leaves ---- */
@@ -200,6 +202,95 @@ void test_batches_random(void)
   pprf_free(key);
   free(m.punctured);
   end_test("batches_are_single_calls_on_random_keys");
+}
+
+/* ---- what a batch leaves behind */
+
+enum { MOST = 3000, PART = 10, HEIGHTS = WATCHED / PART / 2 };
+
+/* Watch the nodes above some leaves and their siblings. */
+static void watch_leaves(unsigned depth, const uint64_t *leaf, size_t n)
+{
+  seen_in_free = watching = 0;
+  for (size_t i = 0; i < n && i < PART; i++)
+    for (unsigned k = 0; k < 2 * HEIGHTS; k++)
+      watched[watching++] = node_seed(
+        depth, (struct opt_node){.start = (leaf[i] >> k / 2 ^ k % 2) << k / 2, .height = k / 2});
+}
+
+/* Values that a callback was given, and how many bytes of them were not zero at the end. */
+static const uint8_t *given[64];
+static size_t given_bytes[64];
+static unsigned given_times;
+
+static int note_given(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
+{
+  (void)arg;
+  (void)leaf;
+  if (given_times < 64) {
+    given_bytes[given_times] = n * PPRF_SEED_BYTES;
+    given[given_times++] = values;
+  }
+  return 0;
+}
+
+static size_t left_of_given(void)
+{
+  size_t left = 0;
+  unsigned char resident;
+  for (unsigned i = 0; i < given_times; i++)
+    for (size_t k = 0; k < given_bytes[i]; k++) {
+      uintptr_t page = (uintptr_t)(given[i] + k) / 4096 * 4096;
+      if (mincore((void *)page, 1, &resident) == 0)
+        left += given[i][k] != 0;
+      else
+        k = page + 4095 - (uintptr_t)given[i];
+    }
+  return left;
+}
+
+/* Whatever part of it the leaf is in, and whether it succeeds or a PRG call fails: an early one, one in the middle, the
+ * last. */
+void test_batch_residue(void)
+{
+  static const size_t sizes[] = {1, 700, 1023, 1024, 1025, 1500, 2048, 2100, MOST};
+  static uint64_t leaf[MOST];
+  static uint8_t out[MOST * PPRF_SEED_BYTES];
+  struct model m = {0};
+  for (size_t i = 0; i < MOST; i++)
+    leaf[i] = 2 * (i * 1009 % 4096) + i % 2;
+  for (unsigned k = 0; k < sizeof sizes / sizeof *sizes && !failed; k++)
+    for (size_t part = 0, n = sizes[k]; part < n; part += n / 4 + 1)
+      for (unsigned op = 0; op < 4; op++) { /* evaluate, puncture; both once more, and fail */
+        pprf_key *key = new_key(&m, 13);
+        snprintf(context, sizeof context, "op %u on %zu leaves, from leaf %zu", op, n, part);
+        if (op >= 2) {
+          expansions = 0;
+          pprf_key *other = copy_of(key);
+          (void)(op == 2 ? pprf_eval_batch(other, leaf, n, out, NULL)
+                         : pprf_punct_batch(other, leaf, n, NULL));
+          pprf_free(other);
+          fail_at = expansions - expansions * (part % 4) / 4;
+        }
+        watch_leaves(13, leaf + part, n - part);
+        int err = op % 2 == 0 ? pprf_eval_batch(key, leaf, n, out, NULL)
+                              : pprf_punct_batch(key, leaf, n, NULL);
+        watching = 0;
+        check(err == (op < 2 ? PPRF_OK : PPRF_ERR_CRYPTO), "result %d", err);
+        check(seen_in_free == 0, "%u words of seeds in freed memory", seen_in_free);
+        fail_at = 0;
+        pprf_free(key);
+      }
+  for (uint64_t last = 1; last < 8192 && !failed; last = 3 * last + 400) {
+    pprf_key *key = new_key(&m, 13);
+    given_times = 0;
+    check(pprf_expand(key, last / 3, last, note_given, NULL) == PPRF_OK && given_times > 0,
+          "expand");
+    check(left_of_given() == 0, "%zu bytes that a callback was given", left_of_given());
+    pprf_free(key);
+  }
+  free(m.punctured);
+  end_test("no_part_of_a_batch_leaves_a_seed");
 }
 
 void test_batch_errors(void)

@@ -510,6 +510,7 @@ static void locks(void)
       failed = pprf_process_claim(&number) != PPRF_OK;
       mlock2_says = GRANTED;
       cases[i]();
+      check_held(2); /* the child's arena, and its note of a region */
       fflush(stdout);
       _exit(failed != 0);
     }

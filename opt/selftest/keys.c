@@ -139,7 +139,7 @@ void all_orders(uint64_t *order, unsigned fixed, unsigned n)
     }
     return;
   }
-  static struct model m;
+  struct model m = {0};
   pprf_key *key = new_key(&m, 3);
   uint64_t before = expansions;
   for (unsigned i = 0; i < n && !failed; i++) {
@@ -155,6 +155,7 @@ void all_orders(uint64_t *order, unsigned fixed, unsigned n)
   check(expansions - before == 7, "%llu PRG calls for all leaves, not 7",
         (unsigned long long)(expansions - before));
   pprf_free(key);
+  free(m.punctured);
 }
 
 /* A leaf that is likely to be interesting: near a border of the model or of a block. */

@@ -97,6 +97,7 @@ static const struct {
               {"orders", orders},
               {"random", random_operations},
               {"batches", test_batch_errors}, /* the fastest first */
+              {"batches", test_batch_residue},
               {"batches", test_batches_random},
               {"batches", test_batches_small},
               {"residue", test_stack},

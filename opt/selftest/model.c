@@ -78,6 +78,7 @@ void __wrap_free(void *p)
   for (size_t i = 0; i < words; i++)
     for (unsigned k = 0; k < watching; k++)
       seen_in_free += ((uint64_t *)p)[i] == watched[k].lo || ((uint64_t *)p)[i] == watched[k].hi;
+  held.heap -= p != NULL;
   __real_free(p);
 }
 

@@ -21,6 +21,7 @@ enum { REGION = 1 << 20 };
 /* ---- memory that is refused, through --wrap ---- */
 
 uint64_t refused;
+struct held held;
 
 static int refuse(void)
 {
@@ -31,21 +32,44 @@ void *__real_opt_arena_take(size_t bytes);
 void *__wrap_opt_arena_take(size_t bytes);
 void *__wrap_opt_arena_take(size_t bytes)
 {
-  return refuse() ? NULL : __real_opt_arena_take(bytes);
+  void *block = refuse() ? NULL : __real_opt_arena_take(bytes);
+  held.blocks += block != NULL;
+  return block;
+}
+
+void __real_opt_arena_give(void *block, size_t bytes);
+void __wrap_opt_arena_give(void *block, size_t bytes);
+void __wrap_opt_arena_give(void *block, size_t bytes)
+{
+  held.blocks--;
+  __real_opt_arena_give(block, bytes);
 }
 
 void *__real_malloc(size_t bytes);
 void *__wrap_malloc(size_t bytes);
 void *__wrap_malloc(size_t bytes)
 {
-  return refuse() ? NULL : __real_malloc(bytes);
+  void *p = refuse() ? NULL : __real_malloc(bytes);
+  held.heap += p != NULL;
+  return p;
 }
 
 void *__real_calloc(size_t n, size_t bytes);
 void *__wrap_calloc(size_t n, size_t bytes);
 void *__wrap_calloc(size_t n, size_t bytes)
 {
-  return refuse() ? NULL : __real_calloc(n, bytes);
+  void *p = refuse() ? NULL : __real_calloc(n, bytes);
+  held.heap += p != NULL;
+  return p;
+}
+
+void *__real_realloc(void *before, size_t bytes);
+void *__wrap_realloc(void *before, size_t bytes);
+void *__wrap_realloc(void *before, size_t bytes)
+{
+  void *p = __real_realloc(before, bytes);
+  held.heap += p != NULL && before == NULL;
+  return p;
 }
 
 /* ---- the result of mlock2, through --wrap ---- */
@@ -63,8 +87,13 @@ int __wrap_mlock2(const void *at, size_t bytes, unsigned flags)
 
 /* ---- mappings, through --wrap ---- */
 
-static int holes_refused; /* munmap of a region fails, as when vm.max_map_count is reached */
+static int holes_refused;       /* munmap of a region fails, as when vm.max_map_count is reached */
 static size_t mapped, unmapped; /* bytes, for regions */
+
+static long whole_pages(size_t bytes)
+{
+  return (long)((bytes + 4095) / 4096 * 4096);
+}
 
 /* Refused like other memory.  A region's mapping begins in the middle of an aligned block, so
  * that there is something to unmap before it and after it. */
@@ -72,10 +101,16 @@ void *__real_mmap64(void *at, size_t bytes, int prot, int flags, int fd, off_t o
 void *__wrap_mmap64(void *at, size_t bytes, int prot, int flags, int fd, off_t offset);
 void *__wrap_mmap64(void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
 {
-  if (bytes != 2 * REGION)
-    return refuse() ? MAP_FAILED : __real_mmap64(at, bytes, prot, flags, fd, offset);
-  unsigned char *p = __real_mmap64(at, 4 * REGION, prot, flags, fd, offset);
-  if (p == MAP_FAILED)
+  size_t more = bytes == 2 * REGION ? 4 * REGION : bytes;
+  unsigned char *p =
+    more == bytes && refuse() ? MAP_FAILED : __real_mmap64(at, more, prot, flags, fd, offset);
+  if (p != MAP_FAILED) {
+    held.mapped += whole_pages(more);
+    held.regions += more != bytes;
+    if (held.regions > held.most_regions)
+      held.most_regions = (long)held.regions;
+  }
+  if (p == MAP_FAILED || more == bytes)
     return p;
   size_t before = (REGION + REGION / 2 - (uintptr_t)p % REGION) % REGION;
   if (before > 0)
@@ -93,6 +128,8 @@ int __wrap_munmap(void *at, size_t bytes)
   if (holes_refused && bytes == REGION)
     return -1;
   unmapped += bytes;
+  held.mapped -= whole_pages(bytes);
+  held.regions -= bytes == REGION && (uintptr_t)at % REGION == 0;
   return __real_munmap(at, bytes);
 }
 
@@ -793,7 +830,7 @@ static void *arena_user(void *arg)
       block[k] = NULL;
     } else {
       size[k] = opt_arena_fit((state >> 40) % OPT_ARENA_MAX + 1);
-      block[k] = __real_opt_arena_take(size[k]);
+      block[k] = opt_arena_take(size[k]);
       for (size_t j = 0; j < size[k]; j++)
         bad += block[k][j] != 0;
       memset(block[k], (int)k + 1, size[k]);
@@ -887,7 +924,7 @@ static void prefaulted(void)
   for (unsigned i = 0; i < 300; i++)
     (void)pprf_punct(key, rnd_below(4096));
   check(pprf_prefault(key) == PPRF_OK && opt_arena_mapped_bytes() == REGION, "prefault");
-  void *block = must(__real_opt_arena_take(64));
+  void *block = must(opt_arena_take(64));
   const uint64_t *region = (const uint64_t *)(uintptr_t)((uintptr_t)block / REGION * REGION);
   for (size_t i = 1; i < REGION / sizeof *region; i++)
     left += region[i] >> 16 != 0; /* smaller values are links of free blocks */

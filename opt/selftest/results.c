@@ -2,6 +2,7 @@
 /* Results of checks, as TAP, and the random choices of tests. */
 #include <stdarg.h>
 
+#include "packed/arena.h"
 #include "selftest.h"
 #include "../../tools/tap.h"
 
@@ -25,8 +26,29 @@ int check(int ok, const char *format, ...)
   return 0;
 }
 
+static struct held before; /* the test */
+
+static struct held held_now(void)
+{
+  struct held now = held;
+  now.mapped -= (long)opt_arena_mapped_bytes();
+  return now;
+}
+
+void check_held(long more)
+{
+  struct held now = held_now();
+  long heap = now.heap - before.heap - (now.most_regions - before.most_regions) - more;
+  if (failed == 0)
+    check(heap == 0 && now.blocks == before.blocks && now.mapped == before.mapped,
+          "%ld pointers, %ld blocks and %ld mapped bytes stay", heap, now.blocks - before.blocks,
+          now.mapped - before.mapped);
+  before = now;
+}
+
 void end_test(const char *name)
 {
+  check_held(0);
   int passed = failed == 0;
   if (!passed)
     tap_note("replay: build/opt/selftest %llu", (unsigned long long)base_seed);
@@ -60,6 +82,12 @@ void begin_tests(void)
 {
   rng_state = base_seed = tap_seed();
   tap_note("seed %llu", (unsigned long long)base_seed);
+  pprf_key *key = NULL; /* what is made once, and the memory of an expansion, stays */
+  check(pprf_setup(&key, 1, root_bytes) == PPRF_OK &&
+          pprf_expand(must(key), 0, 1, ignore, NULL) == PPRF_OK,
+        "setup");
+  pprf_free(key);
+  before = held_now();
 }
 
 int end_tests(const char *only)

@@ -21,6 +21,9 @@ extern int quiet;         /* failures are expected: do not print them */
 extern char context[200]; /* what the current test is doing */
 __attribute__((format(printf, 2, 3))) int check(int ok, const char *format, ...);
 void end_test(const char *name);
+/** Check that what was taken since the test before is given back, except for `more` pointers and the arena's note of
+ * each of its regions: what a test ends with. */
+void check_held(long more);
 /** Set the run's seed, from the environment or a new one. */
 void begin_tests(void);
 /** Print the plan; returns the exit status. */
@@ -105,9 +108,17 @@ void test_shared(void);
 void test_batches_small(void);
 void test_batches_random(void);
 void test_batch_errors(void);
+void test_batch_residue(void);
 
 /* ---- packed.c: the packed store; memory and locks through --wrap ---- */
 
+/** What opt holds; the test's own too, where it is of the same kinds. */
+extern struct held {
+  _Atomic long heap, blocks; /* pointers, and blocks of the arena */
+  _Atomic long mapped;       /* bytes, the arena's regions among them */
+  _Atomic long regions,
+    most_regions; /* of the arena, which keeps a note of each that it ever had */
+} held;
 extern uint64_t refused; /* the refused-th memory request from now on fails; 0: none */
 extern enum mlock2_says { AS_IT_IS, GRANTED, REFUSED } mlock2_says;
 void test_packed(void);

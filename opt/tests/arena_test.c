@@ -3,9 +3,11 @@
  * and of what a child of fork finds of its parent's arena if another thread was changing it,
  * because fork copies page by page and parts of a list may be from different moments.  The tests
  * tear lists by hand, and the process's number is a variable. Prints TAP; SEED repeats a run. */
+#include "../../tools/meet.h"
 #include "../packed/arena.c" /* its lists have no header */
 
 #include <errno.h>
+#include <sys/wait.h>
 
 #include "../../tools/tap.h"
 
@@ -22,7 +24,22 @@ uint64_t pprf_process(void)
   return process;
 }
 
+static void (*at_meeting)(void); /* what happens at an atomic operation */
+
+static void meet(void)
+{
+  void (*act)(void) = at_meeting;
+  at_meeting = NULL;
+  if (act != NULL)
+    act();
+}
+
 enum { REGIONS = 3, BLOCK = 4096, BLOCKS = (SLABS - 1) * SLAB_BYTES / BLOCK };
+
+static unsigned char *region_start(unsigned char *block)
+{
+  return block - (uintptr_t)block % REGION_BYTES;
+}
 
 static int is_mapped(const unsigned char *p)
 {
@@ -38,7 +55,7 @@ static struct arena *parent(unsigned char *from[REGIONS])
     unsigned char *block = NULL;
     for (unsigned k = 0; k < BLOCKS; k++)
       block = opt_arena_take(BLOCK);
-    from[i] = block - (uintptr_t)block % REGION_BYTES;
+    from[i] = region_start(block);
   }
   return atomic_load(&process_arena);
 }
@@ -51,7 +68,7 @@ static int child_lives(unsigned char *from[REGIONS])
   unsigned char *own = opt_arena_take(64);
   int good = own != NULL;
   for (unsigned i = 0; i < REGIONS; i++)
-    good = good && (!is_mapped(from[i]) || own - (uintptr_t)own % REGION_BYTES == from[i]);
+    good = good && (!is_mapped(from[i]) || region_start(own) == from[i]);
   if (good) {
     memset(own, 1, 64);
     opt_arena_give(own, 64);
@@ -205,6 +222,94 @@ static int share_an_arena(void)
   return good && is_sound(1);
 }
 
+/* ---- a fork, or another thread of the child, at each atomic operation */
+
+static unsigned char *held[REGIONS * BLOCKS]; /* blocks in use; NULL: none */
+static unsigned forks, lost;
+
+/* The child unmaps the regions that have a block in use. */
+static void fork_there(void)
+{
+  int status;
+  fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) {
+    process++;
+    unsigned char *own = opt_arena_take(64);
+    unsigned left = own == NULL;
+    for (unsigned k = 0; k < REGIONS * BLOCKS; k += BLOCKS / 2)
+      left += held[k] != NULL && region_start(held[k]) != region_start(own) &&
+              is_mapped(region_start(held[k]));
+    _exit(left > 0);
+  }
+  forks++;
+  lost += child < 0 || waitpid(child, &status, 0) != child || status != 0;
+  at_meeting = fork_there;
+}
+
+static int forks_amid_changes(void)
+{
+  process++;
+  at_meeting = fork_there;
+  for (unsigned k = 0; k < REGIONS * BLOCKS; k++) {
+    at_meeting = k % BLOCKS < 2 ? fork_there : NULL; /* where regions come and go */
+    held[k] = opt_arena_take(BLOCK);
+  }
+  for (unsigned k = REGIONS * BLOCKS; k-- > 0;) {
+    unsigned char *block = held[k];
+    held[k] = NULL;
+    at_meeting = k % BLOCKS < 2 ? fork_there : NULL;
+    opt_arena_give(block, BLOCK);
+  }
+  at_meeting = NULL;
+  return forks > 2 * REGIONS && lost == 0;
+}
+
+static unsigned char **parents; /* the regions that a child's threads unmap */
+static unsigned char *others[REGIONS];
+static unsigned meetings, meeting;
+
+/* Another thread unmaps the regions, too, and then maps something else there. */
+static void forget_and_map(void)
+{
+  opt_arena_forget_copies();
+  for (unsigned i = 0; i < REGIONS; i++)
+    others[i] = is_mapped(parents[i]) ? NULL
+                                      : mmap(parents[i], REGION_BYTES, PROT_READ | PROT_WRITE,
+                                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+static void forget_at_a_meeting(void)
+{
+  if (++meetings == meeting)
+    forget_and_map();
+  else
+    at_meeting = forget_at_a_meeting;
+}
+
+static int threads_forget(void)
+{
+  unsigned char *from[REGIONS];
+  int good = 1;
+  parents = from;
+  meeting = 0;
+  do {
+    meeting++;
+    (void)parent(from);
+    process++;
+    meetings = 0;
+    at_meeting = forget_at_a_meeting;
+    opt_arena_forget_copies();
+    at_meeting = NULL;
+    if (meetings < meeting)
+      forget_and_map();
+    for (unsigned i = 0; i < REGIONS; i++)
+      good = good && is_mapped(from[i]) == (others[i] == from[i]) &&
+             (others[i] == NULL || munmap(others[i], REGION_BYTES) == 0);
+  } while (meetings >= meeting);
+  return good && meeting > 3;
+}
+
 int main(void)
 {
   unsigned char *from[REGIONS];
@@ -228,7 +333,7 @@ int main(void)
   unsigned char *block[3 * BLOCKS];
   for (unsigned i = 0; i < 3 * BLOCKS; i++)
     block[i] = opt_arena_take(BLOCK);
-  unsigned char *first = block[0] - (uintptr_t)block[0] % REGION_BYTES;
+  unsigned char *first = region_start(block[0]);
   a = atomic_load(&process_arena);
   for (unsigned i = 0; i < BLOCKS; i++)
     opt_arena_give(block[2 * BLOCKS + i], BLOCK); /* this region is kept */
@@ -264,5 +369,7 @@ int main(void)
   process++;
   tap_ok(stays_sound(), "every_slab_is_in_the_list_that_it_belongs_to");
   tap_ok(edge(), "a_region_is_kept_when_it_is_empty_and_no_second_one");
+  tap_ok(forks_amid_changes(), "a_fork_amid_a_change_leaves_no_region_in_the_child");
+  tap_ok(threads_forget(), "of_two_threads_of_a_child_one_unmaps_the_regions");
   return tap_end();
 }

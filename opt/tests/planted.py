@@ -5,6 +5,7 @@
   GROUP,...        these groups of opt/selftest have to fail
   arena_test       it contains opt/packed/arena.c and tears its lists
   batch_test       it contains opt/batch.c with narrower counts
+  room_test        it contains opt/wide.c and fills pages to the last byte
   fallback         a wrong version of the PRG: its own test alone has to fail, because the library takes another version
   fallback-avx512  the same, of a version that not every processor can run"""
 import os
@@ -22,7 +23,7 @@ class Opt(planting.Suites):
     environment = {}  # all that fail are looked at; -x stops where one is enough
 
     def suite(self, judge):
-        if judge in ("arena_test", "batch_test"):
+        if judge in ("arena_test", "batch_test", "room_test"):
             return "build/opt/" + judge, ["build/opt/" + judge]
         return SELFTEST, [SELFTEST, *(["-t", "sets,prg"] if judge.startswith("fallback") else ["-x", "-t", judge]), "1"]
 
