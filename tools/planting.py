@@ -250,7 +250,7 @@ class Suites(Planter):
     environment = {"STOP": "1"}  # stop at the first failing test
 
     def suite(self, judge):
-        """The target to make, and the command to run."""
+        """The targets to make, and the command to run."""
         raise NotImplementedError
 
     def prepare(self, root):
@@ -258,7 +258,7 @@ class Suites(Planter):
 
     def judge(self, judge, root):
         target, command = self.suite(judge)
-        if not make([target], root):
+        if not make(target.split(), root):
             return "broken", "it does not compile"
         return run(command, root, self.cpu, SEED="1", **self.environment), judge
 

@@ -77,7 +77,9 @@ TLS_TAP += tls/nginx/test_preload.py
 TAP_TESTS += tls/nginx/test_preload.py
 
 # ---- whole servers ----
-tls/tests/test_matrix.py: $(TLS_PRELOAD) $(NGINX_MADE) $(B)/pprf-tls-server $(B)/valkey/pprf_known.so
+tls/tests/test_matrix.py: $(TLS_PRELOAD) $(NGINX_MADE) $(B)/pprf-tls-server $(B)/valkey/pprf_known.so $(B)/tls/thief
+$(B)/tls/thief: $(B)/tls/tests/thief.o $(filter %/tickets.o %/pool.o %/backend.o,$(TLS_OBJ)) $(OPT_OBJ)
+	$(call LINKED,)
 TLS_TAP += tls/tests/test_matrix.py
 TAP_TESTS += tls/tests/test_matrix.py
 .PHONY: test-matrix

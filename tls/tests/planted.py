@@ -19,9 +19,9 @@ class Tls(planting.Suites):
         if judge.startswith("nginx "):
             return "build/tls/nginx/ngx_http_pprf_tickets_module.so", ["python3", "tls/nginx/test_nginx.py",
                                                                        "test_" + judge[6:]]
-        if judge == "stunnel":
-            shim = "build/tls/libpprf_tls_preload.so"
-            return shim, ["/usr/bin/python3", "tls/tests/test_matrix.py", "test_stunnel_with_shim_one_context_pool"]
+        if judge.startswith("matrix "):
+            made = "build/tls/libpprf_tls_preload.so build/tls/thief"
+            return made, ["/usr/bin/python3", "tls/tests/test_matrix.py", "test_" + judge[7:]]
         return "build/tls/test_" + judge, ["build/tls/test_" + judge]
 
 

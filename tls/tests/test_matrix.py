@@ -11,6 +11,7 @@ process's memory holds what decrypts them; a reload revives no used ticket; the 
 told to. With a second context, chosen by name: its early data is off, and stays off for tickets of
 the first. With one that requires client certificates: the other's tickets do not work there."""
 import base64
+import hmac
 import os
 import pathlib
 import random
@@ -30,6 +31,7 @@ import test_nginx as nginx  # noqa: E402
 import tap  # noqa: E402  (test_tls adds its folder to the path)
 
 SHIM, PATIENCE = nginx.SHIM, tls.PATIENCE
+THIEF = os.path.join(TOP, "build", "tls", "thief")
 WAYS = {"module": {}, "shim": {"LD_PRELOAD": SHIM}, "module and shim": {"LD_PRELOAD": SHIM},
         "module and tunables": {"GLIBC_TUNABLES": nginx.TUNABLES}}
 SHAPES = ("one context", "early data off by name", "certificates by name")
@@ -74,11 +76,15 @@ class Program(tls.Foreign):
     def reload(self):
         """Wait until other processes, or another context, serve."""
         before = set(self.pids())
-        os.kill(self.process.pid, self.reloads)
+        os.kill(self.master(), self.reloads)
         self.until(lambda: set(self.pids()) - before, "new process after a reload")
 
+    def master(self):
+        """The process that gets signals."""
+        return self.process.pid
+
     def quit(self):
-        os.kill(self.process.pid, self.quits)
+        os.kill(self.master(), self.quits)
         self.until(lambda: self.process.poll() is not None, "end", alive=False)
 
     def kill(self):
@@ -108,6 +114,12 @@ class Nginx(Program):
 
     def command(self):
         return ["nginx", "-p", self.case.dir + "/", "-c", "nginx.conf"]
+
+    def reload(self):
+        pids = self.pids()
+        old = set(pids[pids.index(self.master()) + 1:])
+        super().reload()  # an old worker closes a connection before the ticket, also a kept one
+        self.until(lambda: not old & set(self.pids()), "end of the old workers")
 
     def text(self):
         with open(self.case.path("error.log"), errors="replace") as f:
@@ -237,6 +249,8 @@ PROGRAMS = (Nginx, HAProxy, Stunnel, Apache, Own)
 
 
 class Matrix(tls.Case):
+    keys = None  # the server of them
+
     def backend(self, name):
         if name == "pool":
             return ""
@@ -246,7 +260,7 @@ class Matrix(tls.Case):
             self.skipTest(f"{why} (package python3-redis)")
         if not os.path.exists(fleet.MODULE):
             self.skipTest(f"{fleet.MODULE} is missing (make)")
-        server = fleet.Server()
+        self.keys = server = fleet.Server()
         self.addCleanup(server.close)
         link = fleet.Link(server.port)
         self.addCleanup(link.close)
@@ -327,12 +341,49 @@ class Matrix(tls.Case):
         self.assertEqual(self.connect(other, None, early, "otherhost"), (True, early, True), "its own ticket")
         self.assertEqual(self.connect(first, None, early)[0], True, "the first context's ticket is not used up")
 
+    def ticket_keys(self, server, ticket):
+        """From the memory of the processes before the ticket is used, and of the fleet's server from its roots."""
+        value = [self.fleet_value(ticket).hex()] if self.keys else []
+        for pid in server.pids():
+            r = subprocess.run([THIEF, str(pid), ticket.hex(), *value], capture_output=True, text=True,
+                               timeout=PATIENCE)
+            self.assertIn(r.returncode, (0, 1), r.stderr)
+            if r.returncode == 0:
+                found = [bytes.fromhex(line) for line in r.stdout.split()]
+                self.assertEqual(hmac.digest(found[4], ticket[:-32], "sha256"), ticket[-32:], "control: its MAC's key")
+                return dict(zip(("its leaf's value", "its first cipher key", "its first MAC key", "its cipher key",
+                                 "its MAC key"), found))
+        self.fail("the ticket's keys are found in no process before it is used")
+
+    def fleet_value(self, ticket):
+        """The value of a ticket's leaf, by the key for names and a root that the test has given."""
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+        import fleet
+        client = self.keys.client()
+        key, _ = client.name_key()
+        plain = Cipher(algorithms.AES(key), modes.ECB()).decryptor().update(ticket[:16])
+        tree, leaf = f"{int.from_bytes(plain[:8], 'little'):016x}", int.from_bytes(plain[8:12], "little")
+        info = client.info("{matrix}:%d" % plain[14])
+        self.assertEqual(info["id"].decode(), tree)
+        self.assertEqual(len(client("KEYS", "*")), 1, "the first root that was drawn is its")
+        value, = fleet.Tree(0).level[0]
+        for bit in range(info["depth"] - 1, -1, -1):
+            value = fleet.children(value)[leaf >> bit & 1]
+        return value
+
+    def all_pids(self):
+        if not self.keys:
+            return self.server.pids()
+        client = self.keys.client()
+        self.server.until(lambda: client.info("{matrix}:0")["leases"] == 0, "commit")
+        return [*self.server.pids(), self.keys.process.pid]
+
     def secrets(self, early, way):
         with open(self.early, "wb") as f:
             f.write(b"GET /early HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        found = self.found_while_open(self.server, self.server.pids, early)
+        found = self.found_while_open(self.server, self.all_pids, early)
         if way == "module":  # freed memory is not wiped (docs/nginx.md: partial)
-            found = {what: n for what, n in found.items() if "master" in what or "early" in what}
+            found = {what: n for what, n in found.items() if "ticket's secret" not in what and "half" not in what}
         self.assertEqual(found, {})
         for client in self.held:  # a server that ends waits for them
             client.kill()
