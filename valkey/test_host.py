@@ -538,6 +538,32 @@ class Waiting(Case):
         b = Host(self, f"{self.patient}&budget=100", environment={"HOST_STEP": "500000"}, depth=17)
         self.assertEqual([b.use(b.seal()) for _ in range(9)], [OK] * 9)
 
+    def test_the_documented_rates_are_reached_and_not_exceeded(self):
+        """the table of docs/fleet.md: a thread that does nothing else, for some seconds of a clock that goes on by the
+        round trip each time that it is read"""
+        with open(os.path.join(HERE, "..", "docs", "fleet.md")) as f:
+            head, rows = re.search(r"^\| round trip \|(.*)\n\|.*\n((?:\|.* ms \|.*\n)+)", f.read(), re.M).groups()
+        budgets = re.findall(r"budget=(\d+)", head)
+        for row in rows.splitlines():
+            ms, *rates = re.findall(r"[\d.]+", row)
+            for budget, rate in zip(budgets, map(int, rates)):
+                with self.subTest(ms=ms, budget=budget):
+                    self.assertEqual(rate, int(int(budget) * 10 / float(ms)))
+                    claims = self.claims(float(ms) / 1000, budget)
+                    self.assertGreaterEqual(claims, 0.8 * rate)
+                    self.assertLessEqual(claims, rate + 1 / (float(ms) / 1000 * 16) + 1)
+
+    def claims(self, wait, budget, seconds=4):
+        """A second.  An open reads the clock once, and twice more if it asks."""
+        a = Host(self, f"{self.patient}&budget={budget}", environment={"HOST_STEP": str(round(wait * 1e6))}, depth=17)
+        ticket, before, read = a.seal(), self.counted("claims"), 0
+        while read * wait < seconds:
+            number = a("open", ticket)
+            read += 1 if number == BACKEND else 3
+            if number != BACKEND:
+                ticket = a.seal()
+        return (self.counted("claims") - before) / seconds
+
 
 class Processes(Case):
     def test_a_child_has_leaves_of_its_own(self):

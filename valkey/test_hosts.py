@@ -215,11 +215,11 @@ class Hosts(unittest.TestCase):
         def own():
             return started(tls.Server(self.dir, "--backend", self.url(server), "--cert", keys[0], "--key", keys[1]))
 
-        def shimmed():
+        def shimmed(shim=preload.SHIM):
             port = tap.free_port()
             return started(preload.Server(self.dir, ["openssl", "s_server", "-accept", f"127.0.0.1:{port}", "-cert",
                                                      keys[0], "-key", keys[1], "-www", str(port)],
-                                          {"PPRF_TICKETS_BACKEND": self.url(server)}))
+                                          {"PPRF_TICKETS_BACKEND": self.url(server), "LD_PRELOAD": shim}, False))
         return own, shimmed
 
 
@@ -305,6 +305,35 @@ class Tickets(Hosts):
         tree = self.tree(server)
         self.assertEqual(server.client().info(tree)["leases"], 0)
 
+    def test_hosts_are_upgraded_one_by_one(self):
+        """a ticket of another version costs a full handshake, and stays valid where it belongs"""
+        server = self.server()
+        _, host = self.programs(server)
+        other = os.path.join(TOP, "build", "tls", "other_version.so")
+        for options in ([], ["-tls1_2"]):
+            a, b = host(), host(other)
+
+            def ticket(h):
+                path = tempfile.mktemp(dir=self.dir)
+                tls.s_client(h.port, sess_out=path, options=options)
+                return path
+
+            def seen(*hosts, path):
+                return [tls.s_client(h.port, path, options=options).reused for h in hosts]
+            for h in (a, b):
+                self.wait(lambda: seen(h, path=ticket(h)) == [True], "a ticket")
+            self.assertEqual(seen(b, b, a, a, path=ticket(a)), [False, False, True, False])
+            self.assertEqual(seen(a, a, b, b, path=ticket(b)), [False, False, True, False])
+            old, new = ticket(b), ticket(a)
+            self.assertEqual(server.client().info(self.tree(server))["leases"], 0)
+            b.stop()
+            c = host()
+            self.wait(lambda: seen(c, path=ticket(c)) == [True], "a ticket")
+            self.assertEqual(seen(c, a, path=old), [False] * 2)
+            self.assertEqual(seen(c, a, path=new), [True, False])
+            a.stop()
+            c.stop()
+
     def tree(self, server):
         """The key of the tree that tickets come from."""
         keys = server.client()("KEYS", "*")
@@ -367,16 +396,65 @@ class Tickets(Hosts):
         self.ready(a, b)
         key, c = self.tree(server), server.client()
         flight, = self.flights(a.port, 1, "mine-")
-        hello = 5 + struct.unpack(">H", flight[3:5])[0]  # the ClientHello ends with the binder
-        forged = flight[:hello - 1] + bytes([flight[hello - 1] ^ 1]) + flight[hello:]
         for host in (a, b):
-            tls.send_flight(host.port, forged)
+            tls.send_flight(host.port, self.forged(flight))
         self.wait(lambda: c.info(key)["leases"] == 0, "the lease to end")
         self.assertEqual(len(self.delivered(a, b)["mine-0"]), 0)
         for host in (b, a):
             tls.send_flight(host.port, flight)
         self.wait(lambda: self.delivered(a, b)["mine-0"], "the request")
         self.assertEqual(self.delivered(a, b)["mine-0"], [b])
+
+    def test_what_copies_of_a_client_hello_take(self):
+        """Counts of clients whose ticket a copy of their ClientHello takes, sent to the other host."""
+        server, clients = self.server(), 12
+        a, b = (self.host(self.url(server)) for _ in range(2))
+        self.ready(a, b)
+        key, c, lost = self.tree(server), server.client(), collections.Counter()
+        for n in range(clients):
+            near, far = ((a, b), (b, a))[n % 2]
+            for which, options in (("first", []), ("second", []), ("wrong binder", []), ("TLS 1.2", ["-tls1_2"])):
+                path = tempfile.mktemp(dir=self.dir)
+                tls.s_client(near.port, sess_out=path, options=options)
+                flight = tls.capture(self.dir, path, None if options else self.early, options)
+                if which == "second":
+                    lost[which] += self.offer(near, path) != "accepted"
+                if which == "wrong binder":
+                    flight = self.forged(flight)
+                tls.send_flight(far.port, flight)
+                self.wait(lambda: c.info(key)["leases"] == 0, "the lease's end")
+                if options:
+                    lost[which] += not tls.s_client(near.port, path, options=options).reused
+                elif which != "second":
+                    lost[which] += self.offer(near, path) != "accepted"
+        print(f"# of {clients} clients lost their ticket: {dict(lost)}")
+        self.assertEqual(lost, {"first": clients, "second": 0, "wrong binder": 0, "TLS 1.2": 0})
+
+    def test_a_copy_with_a_wrong_binder_holds_a_ticket_for_a_round_trip_only(self):
+        server = self.server()
+        link = self.link(server)
+        a, b = self.host(self.url(link), workers=1), self.host(self.url(server))
+        self.ready(a, b)
+        key, c = self.tree(server), server.client()
+        link.delay = 0.4
+
+        def denied():
+            ticket = self.ticket(b)
+            copy = self.forged(tls.capture(self.dir, ticket, self.early))
+            sender = threading.Thread(target=tls.send_flight, args=(a.port, copy))
+            sender.start()
+            self.wait(lambda: c.info(key)["leases"] or not sender.is_alive(), "the copy's lease")
+            seen = self.offer(b, ticket)
+            sender.join()
+            self.wait(lambda: c.info(key)["leases"] == 0, "the lease's end")
+            return seen == "rejected" and self.offer(b, ticket) == "accepted"
+        self.wait(denied, "a ticket that a copy holds, and that works afterwards")
+
+    @staticmethod
+    def forged(flight):
+        """A first flight whose binder, at the end of the ClientHello, is wrong."""
+        hello = 5 + struct.unpack(">H", flight[3:5])[0]
+        return flight[:hello - 1] + bytes([flight[hello - 1] ^ 1]) + flight[hello:]
 
 
 class Trouble(Hosts):

@@ -78,10 +78,20 @@ TAP_TESTS += tls/nginx/test_preload.py
 
 # ---- whole servers ----
 tls/tests/test_matrix.py: $(TLS_PRELOAD) $(NGINX_MADE) $(B)/pprf-tls-server $(B)/valkey/pprf_known.so $(B)/tls/thief
+tls/tests/test_recipes.py: tls/tests/test_matrix.py docs/nginx.md
 $(B)/tls/thief: $(B)/tls/tests/thief.o $(filter %/tickets.o %/pool.o %/backend.o,$(TLS_OBJ)) $(OPT_OBJ)
 	$(call LINKED,)
-TLS_TAP += tls/tests/test_matrix.py
-TAP_TESTS += tls/tests/test_matrix.py
+TLS_TAP += tls/tests/test_matrix.py tls/tests/test_recipes.py
+TAP_TESTS += tls/tests/test_matrix.py tls/tests/test_recipes.py
+
+# the shim of another version: its tickets have other keys
+OTHER_VERSION := $(B)/tls/other_version.so
+$(OTHER_VERSION): tls/openssl/attach.c $(B)/tls/openssl/preload.o $(TLS_OBJ) $(FLEET_OBJ) $(OPT_OBJ)
+	@sed 's/"libpprf tls ticket, 2"/"libpprf tls ticket, X"/' $< > $@.c
+	@! cmp -s $@.c $<
+	$(call SAY,LINK,$@)$(LINK) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) -Itls/openssl $(ALL_CFLAGS) -fPIC -shared -Wl,-Bsymbolic -o $@ $@.c \
+	  $(filter-out $(B)/tls/openssl/attach.o,$(filter %.o,$^)) -lhiredis -lssl $(ALL_LDLIBS)
+valkey/test_hosts.py: $(OTHER_VERSION)
 .PHONY: test-matrix
 test-matrix: deps-build deps-test ## test tickets in other servers: every program, setup, set of contexts and backend
 	@$(MAKE) --no-print-directory tls/tests/test_matrix.py

@@ -19,9 +19,12 @@ class Tls(planting.Suites):
         if judge.startswith("nginx "):
             return "build/tls/nginx/ngx_http_pprf_tickets_module.so", ["python3", "tls/nginx/test_nginx.py",
                                                                        "test_" + judge[6:]]
-        if judge.startswith("matrix "):
+        if judge.startswith(("matrix ", "recipes ")):
+            file, test = judge.split()
             made = "build/tls/libpprf_tls_preload.so build/tls/thief"
-            return made, ["/usr/bin/python3", "tls/tests/test_matrix.py", "test_" + judge[7:]]
+            if file == "recipes":
+                made += " build/tls/nginx/ngx_http_pprf_tickets_module.so"
+            return made, ["/usr/bin/python3", f"tls/tests/test_{file}.py", "test_" + test]
         return "build/tls/test_" + judge, ["build/tls/test_" + judge]
 
 
