@@ -324,13 +324,25 @@ def parameters():
     bad, found = [], 0
     for header in (*ROOT.glob("include/*.h"), *ROOT.glob("tls/*.h")):
         for comment, name, given in re.findall(declaration, header.read_text(), re.S):
-            said = {word for names in re.findall(r"@param(?:\[[a-z,]*\])?((?: +\w+,)* +\w+)", comment)
-                    for word in re.findall(r"\w+", names)}
+            said = set(re.findall(r"@param(?:\[[a-z,]*\])? +(\S+)", comment))
             has = {(re.search(r"\(\*(\w+)\)", part) or re.search(r"(\w+)(?:\[[^]]*\])*\s*$", part))[1]
                    for part in re.split(r",(?![^()]*\))", given)} - {"void"}
             found += bool(said)
             bad += [f"{header.name}: {name}: {word}" for word in sorted(said ^ has) if said]
     ok(found > 30 and not bad, "public headers: each parameter is described, none that is not there", f"{found}", *bad)
+
+
+def pages():
+    """`make docs` needs Sphinx, which the other tests lack: each document has its place in the contents."""
+    sys.path.insert(0, str(ROOT / "docs/pages"))
+    import build
+    known = set(build.documents())
+    contents = (build.HERE / "contents.txt").read_text()
+    listed = set(map(pathlib.Path, re.findall(r"^(\S+/[\w-]+|[A-Z]+)$", contents, re.M)))
+    placed = {f.with_suffix("") for path in known if path.name != "README.md" or path.parent != pathlib.Path(".")
+              for f in build.below(path, known)}
+    lost = {f.with_suffix("") for f in known} - listed - placed - {pathlib.Path("README")}
+    ok(len(known) > 40 and not lost, "docs/pages/contents.txt: each document has its place", *map(str, sorted(lost)))
 
 
 def platforms():
@@ -387,6 +399,7 @@ def main():
     axiomatic_blocks()
     names()
     parameters()
+    pages()
     platforms()
     print(f"1..{count}")
     return failed != 0

@@ -262,8 +262,9 @@ PPRF_API int pprf_tickets_stats(pprf_tickets *tickets, struct pprf_tickets_stats
 /** How much of the secret memory that this process has touched is locked in RAM.  What is not locked, because
  * RLIMIT_MEMLOCK is too low, may be written to swap space.  Reads /proc/self/smaps, which takes
  * milliseconds.
- * @param[in]  tickets the state.
- * @param[out] locked, not_locked bytes; 0 on error.
+ * @param[in]  tickets    the state.
+ * @param[out] locked     bytes; 0 on error.
+ * @param[out] not_locked bytes; 0 on error.
  * @retval PPRF_OK        done.
  * @retval PPRF_ERR_NOMEM /proc cannot be read.
  * @retval PPRF_ERR_NULL  a pointer is NULL. */

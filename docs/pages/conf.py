@@ -7,6 +7,8 @@ import re
 import sys
 import unittest.mock
 
+import pygments.lexers.special
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # the package as it is; the C library is no part of its documentation
 native = unittest.mock.MagicMock()
@@ -20,9 +22,9 @@ version = release = re.search(r'#define PPRF_VERSION "(.*)"', (ROOT / "include/p
 extensions = ["breathe", "myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 root_doc = "README"
-# in C a structure and a function may have one name, as these two; Sphinx does not know it
+# in C a structure and a function may have one name, as these do; Sphinx does not know it
 logging.getLogger("sphinx.sphinx.domains.c").addFilter(
-    lambda record: "Declaration is '.. c:struct:: pprf_tickets_stats'" not in record.getMessage())
+    lambda record: not re.search(r"'\.\. c:struct:: pprf_tickets_(stats|server)'", record.getMessage()))
 language = "en"
 
 breathe_projects = {"libpprf": os.environ["PPRF_XML"]}
@@ -38,3 +40,7 @@ html_title = f"libpprf {version}"
 html_css_files = ["pages.css"]
 html_static_path = ["pages.css"]
 html_show_sourcelink = html_copy_source = False
+
+
+def setup(app):
+    app.add_lexer("haproxy", pygments.lexers.special.TextLexer)  # GitHub has one, Pygments has none
