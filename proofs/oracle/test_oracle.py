@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of build/oracle, as TAP; `test_oracle.py speed` measures.
-
-The answers (README.md) have to be those of the model in Python that writes the vectors, a dictionary of nodes above
-hashlib; those to what is refused stand here."""
+"""Tests of build/oracle, as TAP; `test_oracle.py speed` measures its speed. The answers (README.md)
+must equal those of the Python model that writes the vectors, a dictionary of nodes on top of
+hashlib; the answers to refused commands are listed here."""
 import hashlib
 import itertools
 import json
@@ -52,7 +51,7 @@ def every_leaf(d):
 
 def sessions():
     for prg in ("sha3", "path"):
-        # small trees, every leaf after each operation
+        # small trees: every leaf after each operation
         for d in (1, 2, 3):
             out = setup(prg, d, d) + ["dump"] + every_leaf(d)
             order = sorted(range(2**d), key=lambda x: (x * 5 + 2) % 2**d)
@@ -68,7 +67,7 @@ def sessions():
         yield f"{prg}, depth 5: the worst case, every second leaf", out
         out = setup(prg, 6, 1) + sum(([f"punct {x}", "count"] for x in range(64)), [])
         yield f"{prg}, depth 6: ascending", out
-        # nodes and the ends of deep trees, the deepest one last
+        # nodes, and both ends of deep trees, the deepest one last
         for d in (32, 33, 63):
             end, half = 2**d - 1, 2**(d - 1)
             out = setup(prg, d, 7) + [f"eval {x}" for x in (0, 1, half - 1, half, end - 1, end)]
@@ -76,7 +75,7 @@ def sessions():
                     "range 1 4096", f"range {end - 100} {end}", "dump", "eval 0", "eval 4097",
                     "range 0 4097", f"eval {end}", f"range 0 {end}", "dump", f"range 0 {end}"]
             yield f"{prg}, depth {d}: first and last leaves, nodes, everything", out
-        # random mixtures
+        # random mixtures of operations
         for d, n, spread in ((10, 60, 2**9), (20, 40, 2**12), (32, 40, 2**31), (48, 20, 2**40),
                              (63, 20, 2**62)):
             rng, out = Random(d), setup(prg, d, d)
@@ -100,7 +99,7 @@ def path_children(seed, _salt, node_id):
 
 
 class Model:
-    """The oracle's commands, for a key of gen_vectors."""
+    """The oracle's commands, on a key of gen_vectors."""
 
     def __init__(self):
         self.key = self.prg = None
@@ -159,7 +158,7 @@ REFUSED = (
 
 
 def speed():
-    """Operations a second (CPU time of the oracle) at depth 32, one puncture in 20."""
+    """Operations per second (the oracle's CPU time) at depth 32, one puncture in 20."""
     for prg in ("sha3", "path"):
         for punctures in (10, 100, 300):
             rng, commands, n = Random(1), setup(prg, 32, 0), 20 * punctures
@@ -202,7 +201,7 @@ def main():
     check(2, not bad and asked > 1000, "sessions_are_answered_as_by_the_model_in_python", f"{bad}")
     got = ask([command for command, _ in REFUSED if command])
     check(3, got == [answer for _, answer in REFUSED], "what_is_no_command_is_refused_and_changes_nothing", f"{got}")
-    # the vectors of the suites come from hashlib, hmac and PyCA
+    # the suites' vectors come from hashlib, hmac and PyCA
     bad, evaluated = [], 0
     groups = []
     for name in (SUITES, MLS):

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""That spec/aes/Fips197.v is AES-128 and that proofs/tools/aes.py reads C as it is meant, as TAP; run from the
-top of a tree whose build/coq is up to date, by `make test-prove-gate`.
+"""Tests that spec/aes/Fips197.v is AES-128 and that proofs/tools/aes.py reads C correctly, as TAP;
+run from the top of a tree whose build/coq is up to date, by `make test-prove-gate`.
 
-  fips197     blocks, computed in Coq, are those of PyCA's AES (FIPS 197's examples stand in AesExamples.v)
-  translated  small functions whose translation is written out here by hand
-  refused     other C: an error, never passed over
-  run         the translated function, run in Coq, gives the two halves by PyCA's AES"""
+  fips197     blocks computed in Coq equal those of PyCA's AES (FIPS 197's examples are in AesExamples.v)
+  translated  small functions, compared with translations written by hand
+  refused     other C: an error, never skipped
+  run         the translated function, run in Coq, gives the two halves that PyCA's AES gives"""
 import random
 import struct
 import sys
 
 sys.dont_write_bytecode = True
-import aes  # noqa: E402  (beside this file)
+import aes  # noqa: E402  (in this folder)
 import keccak  # noqa: E402
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes  # noqa: E402
 
@@ -26,7 +26,8 @@ HELPERS = """static inline uint64_t twice(uint64_t v) { v ^= v << 1; return v; }
 static inline struct pair swapped(struct pair a) { return (struct pair){a.hi, a.lo}; }
 static inline void clear(struct planes *p) { for (unsigned i = 0; i < 3; i++) p->bit[i] = 0; }
 """
-# body of uint64_t f(uint64_t a, struct pair b), its variables from 3 on; the assignments, what is returned
+# body of uint64_t f(uint64_t a, struct pair b), whose variables start at 3; its assignments, its
+# result
 TRANSLATED = [
     ("return a ^ b.lo & ~b.hi;", [], "Xor (Var 0) (And (Var 1) (Not (Var 2)))"),
     ("return a << 2 * 3 | a >> AT;", [], "Or (Shl (Var 0) 6) (Shr (Var 0) 2)"),
@@ -34,11 +35,12 @@ TRANSLATED = [
     ("unsigned r = 0x80; r = r << 1 ^ (r >> 7) * 0x11b; return a ^ r;", [], "Xor (Var 0) (Const 0x1b)"),
     ("for (unsigned i = 0; i < 3; i++) if (i != 1) a ^= a << i; return a;",
      [(0, "Xor (Var 0) (Shl (Var 0) 0)"), (0, "Xor (Var 0) (Shl (Var 0) 2)")], "Var 0"),
-    # a result lies in the caller's variable, the call's own come behind it and are free again
+    # a result goes to the caller's variable; the call's own variables come after it and are then
+    # free again
     ("return twice(a) ^ twice(b.lo);",
      [(4, "Var 0"), (4, "Xor (Var 4) (Shl (Var 4) 1)"), (3, "Var 4"),
       (5, "Var 1"), (5, "Xor (Var 5) (Shl (Var 5) 1)"), (4, "Var 5")], "Xor (Var 3) (Var 4)"),
-    # the old members, though both are assigned
+    # the old members, although both are assigned
     ("b = (struct pair){b.hi, b.lo}; return b.lo;",
      [(3, "Var 2"), (4, "Var 1"), (5, "Var 3"), (6, "Var 4"), (1, "Var 5"), (2, "Var 6")], "Var 1"),
     ("struct planes s; uint64_t *x = s.bit; clear(&s); x[AT] = a; return s.bit[2];",
@@ -46,7 +48,7 @@ TRANSLATED = [
     ("struct planes s = {{a}}; return s.bit[1];",
      [(3, "Var 0"), (4, "Const 0x0"), (5, "Const 0x0")], "Var 4"),
 ]
-REFUSED = [  # body, the error
+REFUSED = [  # body, error
     ("return a + b.lo;", "not known here"),
     ("return a * 3;", "not known here"),
     ("return a << b.lo;", "not known here"),

@@ -1,20 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Translate the portable AES of prg/aes.c to Coq: build/coq/spec/aes/AesCode.v.
+"""Translates the portable AES of prg/aes.c to Coq: build/coq/spec/aes/AesCode.v.
 
   aes.py TREE [OUT]    read TREE/prg/aes.c; write OUT (only if it changes) or standard output
 
-The C preprocessor expands the macros; opt_aes_bitsliced is then run statement by statement, and what it does
-to uint64_t is written down as the assignments of a program of spec/keccak/LaneCode.v:
+The C preprocessor expands the macros. Then opt_aes_bitsliced is run statement by statement, and its
+operations on uint64_t are written as assignments of a program of spec/keccak/LaneCode.v:
+  - a uint64_t, also in a structure or an array, is a variable, whose value is never examined;
+  - int and unsigned are numbers with known values, computed as in C: loops are run and conditions decided;
+    a loop whose end depends on a uint64_t is an error;
+  - a call runs the function's body with its own variables, which are free again afterwards; its result is
+    first put into the caller's variables; pointers are followed.
 
-  - a uint64_t, and each of a structure or an array, is a variable; its value is never looked at;
-  - int and unsigned are numbers known here, computed as C does: loops run, conditions are decided, and a loop
-    whose end depends on a uint64_t is an error;
-  - a call runs the function's body with variables of its own, which are free again after it; its result is
-    put into variables of the caller first; pointers are followed.
-
-Any other syntax is an error, and so are an integer that overflows, a shift as wide as its type, an index out
-of its array, and a variable that is read before it is set."""
+Any other syntax is an error, and so are an integer that overflows, a shift by the width of its
+type, an index out of range, and a variable that is read before it is set."""
 import re
 
 import keccak
@@ -25,7 +24,7 @@ FUNCTION = "opt_aes_bitsliced"
 TOKEN = re.compile(
     r"\s*((?:0[xX][0-9a-fA-F]+|[1-9]\d*|0)[uUlL]*|[A-Za-z_]\w*|<<|>>|->|\+\+|\|\||&&|==|!=|<=|>="
     r"|[-+*^&|]=|[-+*^&|~()\[\]{},;:?=<>.])")
-# the loosest first
+# lowest precedence first
 BINARY = [["||"], ["&&"], ["|"], ["^"], ["&"], ["==", "!="], ["<", ">", "<=", ">="], ["<<", ">>"],
           ["+", "-"], ["*"]]
 WORDS = {"^": "Xor", "&": "And", "|": "Or"}
@@ -49,7 +48,7 @@ def tokens(text):
 
 
 class Parser:
-    """Statements and expressions as tuples, the first element their kind."""
+    """Parses statements and expressions to tuples whose first element is their kind."""
     BINARY = BINARY
 
     def __init__(self, words):
@@ -111,7 +110,7 @@ class Parser:
         return int(word, 0)
 
     def members(self):
-        """struct { ... }: name and type of each member"""
+        """struct { ... }: name and type of each member."""
         out = []
         while self.at < len(self.tokens):
             base, const = self.base_type()
@@ -267,7 +266,7 @@ class Parser:
 
 
 class Word:
-    """A uint64_t in memory: a variable of Coq."""
+    """A uint64_t in memory: a variable in Coq."""
 
     def __init__(self, index):
         self.index, self.set = index, False
@@ -281,8 +280,9 @@ class Number:
 
 
 class Run:
-    """The function, run.  A value is ("uint64_t", term), ("int" or "unsigned", number), ("struct", name,
-    {member: value}) or ("pointer", object); an object is a Word, a Number, a dict or a list of objects."""
+    """Runs the function. A value is ("uint64_t", term), ("int" or "unsigned", number), ("struct",
+    name, {member: value}) or ("pointer", object); an object is a Word, a Number, or a dict or
+    list of objects."""
 
     def __init__(self, text):
         self.text, self.top, self.most = text, 0, 0
@@ -354,7 +354,7 @@ class Run:
             raise Error(f"{value[:2]} where {kind} is expected")
 
     def fresh(self, kind, value):
-        """The value, in new variables: it stays what it is when others are assigned."""
+        """The value in new variables, so that it keeps its value when others are assigned."""
         memory = self.new(kind)
         self.store(kind, memory, value)
         return self.load(kind, memory)
@@ -377,7 +377,7 @@ class Run:
 
     # -- statements
     def call(self, name, args, pure):
-        """Run a function on these values; its result, in new variables of the caller."""
+        """Run a function on these values; returns its result, in new variables of the caller."""
         if self.inside > 20:
             raise Error(f"{name}: calls too deep")
         result, parameters, body = self.function(name)
@@ -406,7 +406,7 @@ class Run:
         return None if memory is None else self.load(result, memory)
 
     def run(self, body, scope):
-        """The value that is returned, which only the last statement may do."""
+        """The returned value; only the last statement may return."""
         for k, statement in enumerate(body):
             if statement[0] == "return":
                 if k != len(body) - 1:
@@ -417,7 +417,7 @@ class Run:
         return None
 
     def next_block(self, depth):
-        """Before a statement of the function that is run, or of a loop in it."""
+        """Called before each statement of the function that is run, or of a loop in it."""
         if self.inside == 0 and depth < 2 and self.blocks[-1]:
             self.blocks.append([])
 
@@ -476,7 +476,7 @@ class Run:
             return
         if initial is not None and initial[0] != "braces":
             value = self.value(initial, scope)
-            if value[0] == "struct":  # its variables first: those of this one come to lie behind them
+            if value[0] == "struct":  # its variables first, so that this one's come after them
                 value = self.fresh(kind, value)
         memory = self.new(kind)
         if initial is None:
@@ -488,7 +488,7 @@ class Run:
         scope[name] = (kind, memory)
 
     def fill(self, kind, memory, initial, scope):
-        """An initializer: what it does not name is 0."""
+        """An initializer; members that it does not name are 0."""
         if kind[0] not in ("struct", "array"):
             self.store(kind, memory, ("int", 0) if initial is None else self.value(initial, scope))
             return
@@ -513,7 +513,7 @@ class Run:
 
     # -- expressions
     def place(self, e, scope):
-        """Type and object that an expression names."""
+        """The type and the object that an expression names."""
         if e[0] == "name":
             if e[1] not in scope:
                 raise Error(f"{e[1]} not declared")
@@ -538,8 +538,8 @@ class Run:
         raise Error(f"{e[0]}: no place in memory")
 
     def type_of(self, e, scope):
-        """The type of an expression that is not evaluated.  C gives ?: the common type of its branches, whichever is
-        chosen: here they have to have one type."""
+        """The type of an expression that is not evaluated. C gives ?: the common type of its
+        branches, whichever is chosen; here both must have the same type."""
         kind = e[0]
         if kind in ("int", "unsigned", "uint64_t"):
             return kind
@@ -623,7 +623,8 @@ class Run:
 
 
 class Program:
-    """A function as a program: its arguments are variables, then its own and those of what it calls."""
+    """A function as a program: the variables are its arguments, then its own and those of the
+    functions that it calls."""
 
     def __init__(self, text, name):
         run = Run(text)

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""That proofs/tools/closure.py shows what a theorem means, whatever its files declare, as TAP.
-
-A small development of two files with one theorem of each kind; then changes that make a theorem say less,
-hidden as a colleague who wants to be believed would hide them, each of which must show; and changes that
-leave the meaning alone, which must not."""
+"""Tests that closure.py shows what a theorem means, whatever its files declare, as TAP. A small
+development of two files has a theorem of each kind. Then come changes that weaken a theorem,
+hidden as someone who wants to deceive would hide them, each of which must show; and changes that
+keep the meaning, which must not show."""
 import os
 import subprocess
 import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-import closure  # noqa: E402  (beside this file)
+import closure  # noqa: E402  (in this folder)
 
 SPEC = """
 Inductive world : Set := Real | Ideal.
@@ -51,7 +50,7 @@ Proof. destruct w; unfold either, bound; lia. Qed.
 THEOREMS = ["equal", "all_fair", "coerced", "inferred", "bounded"]
 BEFORE, FAIR = "Theorem equal n", "Theorem all_fair"
 
-# name, file, old, new; the text has to differ, or the session to refuse
+# name, file, old, new; the text must differ, or the session must refuse
 WEAKER = [
     ("a_definition_shadowed", "proofs", FAIR, "Definition fair (g : game) : Prop := sum 0 = 0.\n" + FAIR),
     ("a_definition_shadowed_by_an_abbreviation", "proofs", FAIR,
@@ -89,7 +88,7 @@ WEAKER = [
      "Module Spec.\nDefinition sum (n : nat) := n.\nEnd Spec.\nTheorem equal n : Spec.sum n = n.\n"
      "Proof. reflexivity. Qed.\nTheorem equal_ n"),
 ]
-# the statements with a hypothesis more or a conclusion less
+# the statements with an added hypothesis or a dropped conclusion
 WEAKER += [("a_hypothesis_added", "proofs", "all_fair g :", "all_fair g : limit g = limit g ->"),
            ("a_quantifier_narrowed", "proofs", "equal n : sum n = n", "equal n : sum (n + n) = n + n")]
 SAME = [
@@ -112,7 +111,7 @@ NUMBERS = [
 
 
 def shown(spec, proofs):
-    """What closure.py says of the theorems of these two files."""
+    """closure.py's text for the theorems in these two files."""
     with tempfile.TemporaryDirectory() as build:
         for folder, name, text in (("spec", "Spec", spec), ("proofs", "Thm", proofs)):
             os.makedirs(os.path.join(build, folder), exist_ok=True)

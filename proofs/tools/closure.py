@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What theorems say, down to the libraries: their statements and every definition of ours that these
-mention, directly or through others, as text in which no name can be mistaken.
+"""What theorems say, down to the libraries: their statements, and every definition of ours that
+they mention, directly or indirectly, as text in which every name is unambiguous.
 
-Coq is asked in a session that imports nothing, not even its prelude.  So it knows no notation, no coercion
-and no short name: a name without a dot is bound where it stands, one with a dot is global.  Of a global name
-Coq is asked for the full path; ours are printed with it.  Nothing that a file declares (a notation `x = y',
-a definition of the same name, a printing option) can change what is printed, unless the meaning changes.
+Coq is asked in a session that imports nothing, not even its prelude. So no notation, coercion or
+short name is known: a name without a dot is bound locally, one with a dot is global. For each
+global name Coq is asked for the full path, and ours are printed with it. So nothing that a file
+declares (a notation `x = y', a definition of the same name, a printing option) can change the text
+unless it changes the meaning.
 
-The text leaves out arguments that Coq infers, because mathcomp 1 and 2 infer differently built ones (where
-Coq prints some nevertheless, MATHCOMP2 and INFERRED say what is the same).  What
-we define among them (a canonical structure, a coercion) is found nevertheless: the definitions are followed
-through the text with all arguments.  An inferred structure of a library can only be one of mathcomp's own,
-each of which carries the proofs of its laws."""
+The text omits arguments that Coq infers, because mathcomp 1 and 2 infer different structures (where
+Coq prints some anyway, MATHCOMP2 and INFERRED list what is equal). Definitions of ours among them
+(a canonical structure, a coercion) are still found: definitions are followed through the text with
+all arguments. A library's inferred structure can only be one of mathcomp's own, each of which
+contains the proofs of its laws."""
 import functools
 import hashlib
 import os
@@ -22,7 +23,7 @@ import threading
 
 OURS, LIBRARIES = "Pprf.", ("Coq.", "mathcomp.")
 GLOBAL = re.compile(r"(?<![\w'.@])@?[^\W\d][\w']*(?:\.[^\W\d][\w']*)+")
-# mathcomp 2 under the names of mathcomp 1, so that there is one list for both
+# names of mathcomp 2 and the same in mathcomp 1, so that one list serves both
 MATHCOMP2 = {
     "mathcomp.algebra.ssrnum.Num.norm": "ssrnum.Num.Def.normr",
     "mathcomp.ssreflect.bigop.bigop.body": "bigop.BigOp.bigop",
@@ -40,7 +41,7 @@ MATHCOMP2 = {
     "mathcomp.ssreflect.ssrnat.BinNums_N__canonical__eqtype_Equality": "ssrnat.bin_nat_eqType",
     "mathcomp.ssreflect.seq.seq_bitseq__canonical__eqtype_Equality": "seq.bitseq_eqType",
 }
-# structures that are printed although Coq inferred them: those of the rational numbers, of a set's elements
+# structures that Coq prints although it inferred them: of the rational numbers, of a set's elements
 INFERRED = [
     (re.compile(r"\bssralg\.GRing\.(zero|one)\s+"
                 r"(?:rat\.\w+|\([^()]*\brat\.\w+\)|\([^()]*\([^()]*\brat\.\w+\)\))"), r"ssralg.GRing.\1"),
@@ -49,12 +50,12 @@ INFERRED = [
     (re.compile(r"\bfinset\.set_of\s+([^\W\d][\w']*)"), r"finset.set_of (ssreflect.Phant (fintype.Finite.sort \1))"),
     (re.compile(r"\(Prelude\.reverse_coercion\s+\((?:[^()]|\([^()]*\))*\)\s+"), "(ssreflect.Phant "),
 ]
-# what no global name has in it ends one: translated programs are printed in hundreds of megabytes, and to
-# split these is ten times as fast as to search them
+# Characters that occur in no global name end one. Translated programs are printed in hundreds of
+# megabytes, and splitting is ten times as fast as searching.
 ENDS_A_NAME = str.maketrans({c: " " for c in map(chr, range(128)) if not re.match(r"[\w'.@]", c)})
 FIELD = re.compile(r"[{;]\s*([^\W\d][\w']*)\s*:")
-LONG = 6000  # characters; a longer definition (a translated program) is pinned by its digest
-PATIENCE = 3600  # seconds for all questions; they take two minutes of an idle machine, half an hour of a very busy one
+LONG = 6000  # in characters; a longer definition (a translated program) is pinned by its digest
+PATIENCE = 3600  # seconds for all questions: two minutes on an idle machine, half an hour on a very busy one
 OPTIONS = ["Unset Printing Notations", "Unset Printing All", "Unset Printing Implicit Defensive",
            "Unset Printing Implicit", "Unset Printing Universes", "Unset Printing Records",
            "Unset Printing Projections", "Unset Printing Factorizable Match Patterns",
@@ -68,7 +69,7 @@ class Error(Exception):
 
 
 class Coq:
-    """A session of coqtop over the compiled files in BUILD."""
+    """A coqtop session with the compiled files in BUILD."""
 
     def __init__(self, build, modules):
         command = ["coqtop", "-noinit", "-q", "-w", "none"]
@@ -81,7 +82,7 @@ class Coq:
         self.asked = 0
         self.watch = threading.Timer(PATIENCE, self.process.kill)
         self.watch.start()
-        # a file that is loaded may set options: they are ours before the first answer is read
+        # a loaded file may set options: set ours before reading the first answer
         (answer,) = self.ask([".\n".join([f"Require {' '.join(modules)}", *OPTIONS])])
         if "Error" in answer:
             raise Error(f"coqtop cannot load the proofs: {answer}")
@@ -127,7 +128,7 @@ WORDS = re.compile(r"(\(?)BinNums\.(Zpos|Npos|Zneg)\s+(\d+)%positive(\)?)")
 
 
 def numbers(text):
-    """Numbers as digits."""
+    """Print numbers as digits."""
     def unary(match):
         opened, count = match.group().count("("), match.group().count("Datatypes.S")
         return f"{count}%nat" + ")" * (match.group().count(")") - opened)
@@ -151,12 +152,12 @@ def numbers(text):
 
 
 class Closure:
-    """The statements of these theorems (short names), and the definitions."""
+    """The statements of these theorems (short names), and the definitions that they mention."""
 
     def __init__(self, build, modules, theorems):
         self.coq = Coq(build, modules)
         try:
-            self.full = {}  # a global name as Coq prints it: its full path
+            self.full = {}  # {global name as Coq prints it: full path}
             self.statements, self.definitions, self.open = {}, {}, []
             names = self.headline(theorems)
             self.assumptions(names)
@@ -165,7 +166,8 @@ class Closure:
             self.coq.close()
 
     def headline(self, theorems):
-        """The full name of each theorem: no other file may have a theorem or definition called so."""
+        """The full name of each theorem; no other file may have a theorem or definition of that
+        name."""
         names = []
         for short, answer in zip(theorems, self.coq.ask([f"Locate {t}" for t in theorems])):
             found = re.findall(rf"^\w+ ({re.escape(OURS)}\S+)", answer, re.M)
@@ -175,7 +177,7 @@ class Closure:
         return names
 
     def assumptions(self, names):
-        """One question for all of them, and one for each if they rest on something."""
+        """One question for all of them; if they depend on anything, one question for each."""
         pairs = names[-1]
         for name in reversed(names[:-1]):
             pairs = f"Datatypes.pair (@{name}) ({'@' if pairs == names[-1] else ''}{pairs})"
@@ -194,7 +196,8 @@ class Closure:
         wanted, seen = list(names), set(names)
         kinds = dict(zip(names, self.coq.ask([f"About {n}" for n in names])))
         while wanted:
-            # a theorem is what it states; a definition its body; a constructor is in its type's
+            # A theorem stands for its statement, a definition for its body; a constructor is part
+            # of its type.
             queries = []
             for name in wanted:
                 if self.kind(kinds[name]) == "Constant" and " is opaque" in kinds[name]:
@@ -226,7 +229,8 @@ class Closure:
                 found += [self.full[t] for t in sorted(self.globals(whole))]
             wanted = [n for n in dict.fromkeys(found) if n.startswith(OURS) and n not in seen]
             seen.update(wanted)
-        # a record says what its fields are, and some versions of Coq mention them where others do not
+        # some versions of Coq mention a record's fields where others do not; the record's text
+        # shows them anyway
         fields = {name.rsplit(".", 1)[0] + "." + field for name, text in self.definitions.items()
                   if text.lstrip().startswith("Record") for field in FIELD.findall(text)}
         for name in fields:
@@ -244,11 +248,11 @@ class Closure:
         return {t.lstrip("@") for word in set(text.translate(ENDS_A_NAME).split()) for t in GLOBAL.findall(word)}
 
     def shown(self, answer):
-        """What Coq prints, with full names of ours; without what it says of implicit arguments."""
+        """Coq's text with full names of ours, without its remarks on implicit arguments."""
         answer = re.split(r"\n\n|\n(?=Arguments )", answer)[0]
         if answer.startswith(("Record", "Inductive", "Variant", "CoInductive")):
             body = answer
-        else:  # a definition without its name and type, or a name's type
+        else:  # else: a definition without its name and type, or the type of a name
             body = re.split(r"^\S+ =\s", answer, 1)
             body = re.split(r"^\S+\s+: ", answer, 1)[1] if len(body) == 1 else body[1].rsplit("\n     : ", 1)[0]
         body = numbers(GLOBAL.sub(lambda m: self.name(m.group()), body))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What gate.py takes of coqchk's summary and of a file's words, and what it refuses, as TAP."""
+"""Tests what gate.py accepts and refuses of coqchk's summary and of source files, as TAP."""
 import contextlib
 import io
 import os
@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-import gate  # noqa: E402  (beside this file)
+import gate  # noqa: E402  (in this folder)
 
 AXIOMS = """  Coq.Numbers.Cyclic.Int63.PrimInt63.int
     Coq.Numbers.Cyclic.Int63.PrimInt63.addcarryc

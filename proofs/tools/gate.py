@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The gate behind `make prove-coq`: what a green build of the proofs does not say by itself.
+"""The gate behind `make prove-coq`: checks what a successful compilation of the proofs does not
+show.
 
   gate.py scan TREE            the sources contain no way to assume instead of prove
   gate.py theorems TREE BUILD  the headline theorems (proofs/Main.v) are applied (*Examples.v, where no function of
@@ -21,7 +22,7 @@ import re
 import sys
 
 sys.dont_write_bytecode = True
-import acsl  # noqa: E402  (beside this file)
+import acsl  # noqa: E402  (in this folder)
 import acsl_api  # noqa: E402
 import aes  # noqa: E402
 import closure  # noqa: E402
@@ -36,15 +37,15 @@ FORBIDDEN = [  # regular expressions over comment-free source
     r"Axioms?", r"Parameters?", r"Conjectures?",
     r"Unset\s+(Guard|Positivity|Universe)\b.*?", r"bypass_check", r"Declare\s+ML", r"Primitive",
     r"Extract\s+(Constant|Inductive|Inlined)", r"Load", r"Add\s+(Rec\s+)?LoadPath", r"Cd",
-    # what would change how another file is read; nothing here needs it
+    # would change how another file is read; nothing here needs them
     r"Canonical", r"Coercions?", r"Instances?", r"HB", r"Global", r"global", r"export", r"Export",
     r"(?:Set|Unset)\s+(?!Implicit Arguments\.|Strict Implicit\.|Printing Implicit Defensive\.)[A-Z][\w ]*",
 ]
-PROJECT_OPTIONS = {  # all that _CoqProject may say besides the file names
+PROJECT_OPTIONS = {  # the only lines that _CoqProject may have besides file names
     "-Q spec Pprf.spec", "-Q proofs Pprf.proofs",
     "-arg -w -arg -notation-overridden,-ambiguous-paths",
 }
-GENERATED = {  # by whom; written into BUILD, never in TREE
+GENERATED = {  # file: its translator; written to BUILD, never to TREE
     "spec/c/AcslRef.v": ("acsl", acsl.translate), "spec/c/AcslOpt.v": ("acsl", acsl.translate_opt),
     "spec/c/AcslApi.v": ("acsl", acsl_api.translate),
     "spec/keccak/KeccakCode.v": ("keccak", keccak.translate), "spec/aes/AesCode.v": ("aes", aes.translate),
@@ -59,7 +60,7 @@ EXTRACTS = [  # all that it may say: what is extracted is the model, and only Co
     r"From mathcomp Require Import all_ssreflect", r"From Pprf\.(spec|proofs) Require Import \w+",
     r"Require Import Extraction ExtrOcamlBasic", r"Extraction Language OCaml", r"Extraction( \w+)+"]
 ASSUMED_OUTSIDE_SECTIONS = {"Variable", "Variables", "Hypothesis", "Hypotheses", "Context"}
-# an example that assumes functions of opt shows nothing: there may be none
+# an example that assumes functions of opt shows nothing, so none may do so
 OPT_FUNCTIONS = r"\bopt_(functions|meets_contracts|ready)\b"
 PROOF_WORDS = {"Lemma", "Theorem", "Corollary", "Fact", "Remark", "Proposition", "Property",
                "Goal", "Proof", "Qed", "Defined"}
@@ -75,7 +76,7 @@ def read(path):
 
 
 def strip(text):
-    """The source without its (nested) comments and strings; line numbers are kept."""
+    """The source without its (nested) comments and strings; line numbers stay the same."""
     out, depth, i = [], 0, 0
     while i < len(text):
         if text[i] == '"':
@@ -108,7 +109,8 @@ def sources(tree):
 
 
 def other_names(tree):
-    """The names of mathcomp that its versions do not share: Compat.v says before each fact how either calls it."""
+    """mathcomp names that its versions do not share: Compat.v says before each fact how both call
+    it."""
     named = re.findall(r"^\(\* (\w+); (\w+) \*\)$", read(os.path.join(tree, COMPAT)), re.M)
     return {name for pair in named for name in pair}
 
@@ -144,7 +146,7 @@ def scan_file(name, text, others=frozenset()):
 
 
 def generated(tree, name):
-    """What stands in a file that is written from C; a refusal names who refused, whoever's parser it was."""
+    """The text of a file that is translated from C; an error names the translator."""
     by, translate = GENERATED[name]
     try:
         return translate(tree)
@@ -178,7 +180,7 @@ def scan(tree):
 
 
 def headline(tree):
-    """The names that Main.v prints the assumptions of."""
+    """The theorems whose assumptions Main.v prints."""
     code = strip(read(os.path.join(tree, "proofs/Main.v")))
     names = re.findall(r"Print\s+Assumptions\s+(\w+)\s*\.", code)
     twice = sorted({n for n in names if names.count(n) > 1})
@@ -264,8 +266,9 @@ def update(tree, build):
         f.write(proven.digests())
 
 
-# The types and operations of machine integers and strings that Coq's kernel has built in.  mathcomp 2 loads
-# them, and coqchk lists what is loaded.  No theorem rests on one: Print Assumptions would name it.
+# Types and operations of machine integers and strings that are built into Coq's kernel. mathcomp 2
+# loads them, and coqchk lists what is loaded. No theorem depends on one: Print Assumptions would
+# name it.
 PRIMITIVES = r"Coq\.(Numbers\.Cyclic\.Int63\.PrimInt63|Strings\.PrimString)\.\w+"
 
 

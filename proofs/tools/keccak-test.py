@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""That spec/keccak/Fips202.v is SHA3-256 and that proofs/tools/keccak.py reads C as it is meant, as TAP; run
-from the top of a tree whose build/coq is up to date, by `make test-prove-gate`.
+"""Tests that spec/keccak/Fips202.v is SHA3-256 and that proofs/tools/keccak.py reads C correctly,
+as TAP; run from the top of a tree whose build/coq is up to date, by `make test-prove-gate`.
 
-  fips202     digests of messages of several lengths, computed in Coq, are those of Python's hashlib
-  translated  small functions whose translation is written out here by hand
-  refused     other C: an error, never passed over
-  parameters  a function of sha3-256-salted whose vectors of the salt hold something else: an error
-  run         the translated functions, run in Coq on seeds, salts and ids, give hashlib's digests"""
+  fips202     digests of messages of several lengths, computed in Coq, equal those of Python's hashlib
+  translated  small functions, compared with translations written by hand
+  refused     other C: an error, never skipped
+  parameters  a function of sha3-256-salted whose salt vectors hold something else: an error
+  run         the translated functions, run in Coq on seeds, salts and ids, give hashlib's
+digests"""
 import hashlib
 import random
 import re
@@ -17,14 +18,14 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-import keccak  # noqa: E402  (beside this file)
+import keccak  # noqa: E402  (in this folder)
 
 COQC = ["coqc", "-q", "-w", "none", "-Q", "build/coq/spec", "Pprf.spec"]
 HEAD = """From Coq Require Import NArith Init.Byte.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Fips202 LaneCode KeccakCode.
 """
-# around the rate, 136 bytes, where the padding fills a block's end or takes a block of its own
+# around the rate of 136 bytes, where the padding fills a block's end or takes another block
 LENGTHS = [0, 1, 16, 134, 135, 136, 137, 272]
 SEEDS = [(0, 0), (2 ** 64 - 1, 2 ** 64 - 1), (1, 2 ** 63)]
 # seed, salt, id
@@ -32,7 +33,7 @@ NODES = [(0,) * 5, (2 ** 64 - 1,) * 5, (1, 2 ** 63, 3 << 40, 5, 2 ** 33 - 1), (9
 
 LOOP = "for (unsigned i = 0; i < 1; i += 1) { } "
 RETURN = "return (struct pprf_children){{e0, e1}, {e1, e0}, 0};"
-# lane type, statements before the loop, the assignments of `before'
+# lane type, statements before the loop, assignments in `before'
 TRANSLATED = [
     ("uint64_t", "e0 = seed.lo ^ seed.hi & ~seed.lo;",
      "(e0, Xor (Var lo) (And (Var hi) (Not (Var lo))))"),
@@ -51,7 +52,7 @@ TRANSLATED = [
      "(e0, Or (Shl (Const 0x6) 60) (Shr (Const 0x6) 4))"),
     ("__m128i", "e0 = _mm_cvtsi64_si128((long long)(iota[0]));", "(e0, At 0)"),
 ]
-# the same in a function that has a salt and an id, with what C calls them
+# the same in a function with a salt and an id, under their names in C
 SALTED = [
     ("uint64_t", keccak.PARAMETER_NAMES, "e0 = salt_lo ^ salt_hi & id;",
      "(e0, Xor (Var salt_lo) (And (Var salt_hi) (Var node_word)))"),
@@ -59,7 +60,7 @@ SALTED = [
      "(e0, Xor (Var salt_hi) (Var node_word));\n    (e1, Var salt_lo)"),
     ("__m128i", keccak.ONE_VECTOR_NAMES, "e0 = at;", "(e0, Var node_word)"),
 ]
-REFUSED = [  # lane type, statements, the error
+REFUSED = [  # lane type, statements, error
     ("uint64_t", "e0 = seed.lo + seed.hi;", "small constant"),
     ("uint64_t", "e0 = 1;", "not of the type"),
     ("uint64_t", "e0 = ~6;", "not of the type"),
@@ -85,7 +86,7 @@ REFUSED = [  # lane type, statements, the error
     ("uint64_t", "e0 = node_word;", "node_word not declared"),
     ("__m256i", "e0 = s0;", "s0 not declared"),
 ]
-SALTED_REFUSED = [  # the same in a function that has a salt and an id
+SALTED_REFUSED = [  # the same in a function with a salt and an id
     ("uint64_t", keccak.PARAMETER_NAMES, "e0 = s0;", "s0 not declared"),
     ("uint64_t", keccak.PARAMETER_NAMES, "e0 = node_word;", "node_word not declared"),
     ("uint64_t", keccak.PARAMETER_NAMES, "id = e0;", "an argument is assigned"),
@@ -93,7 +94,7 @@ SALTED_REFUSED = [  # the same in a function that has a salt and an id
     ("__m256i", keccak.VECTOR_NAMES, "e0 = salt_lo;", "salt_lo not declared"),
     ("__m128i", keccak.ONE_VECTOR_NAMES, "e0 = id;", "id not declared"),
 ]
-# where the vectors before the lanes do not hold the salt's words: the function, C there, the error
+# vectors before the lanes that do not hold the salt's words: function, C code there, error
 PREPARED = [
     ("opt_salted_avx2_x4", "s0 = _mm256_set1_epi64x((long long)(salt_hi)), "
      "s1 = _mm256_set1_epi64x((long long)(salt_hi)), id = f(step);", "s0 as salt_lo"),

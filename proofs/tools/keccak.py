@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Translate the Keccak functions of prg/keccak.c to Coq: build/coq/spec/keccak/KeccakCode.v.
+"""Translates the Keccak functions of prg/keccak.c to Coq: build/coq/spec/keccak/KeccakCode.v.
 
   keccak.py TREE [OUT]    read TREE/prg/keccak.c; write OUT (only if it changes) or standard output
 
-The C preprocessor expands the macros; what it makes of a function is written as a program of
-spec/keccak/LaneCode.v, statement by statement.  Any syntax but that of such programs is an error.
+The C preprocessor expands the macros; the resulting function is written as a program of
+spec/keccak/LaneCode.v, statement by statement. Any syntax except that of such programs is an error.
 
-A function on vectors is read as what happens to one 64-bit element, from the declaration of its
-lanes to its stores; its arguments are lo and hi, its results e0 .. e3.  How the seeds, and nodes' ids,
-get into those vectors and the results out of them is not translated.  What an intrinsic does to an
-element stands in Function.intrinsic, as Intel defines it.
+A function on vectors is read as its effect on one 64-bit element, from the declaration of its lanes
+to its stores; its arguments are lo and hi, its results e0 .. e3. How seeds and node ids get into
+the vectors, and results out of them, is not translated. Function.intrinsic has the effect of each
+intrinsic on an element, as Intel defines it.
 
 A function of sha3-256-salted has three more arguments: the salt's two words and the node's in-order
-id.  All programs have the same variables, so that what is proven of their rounds is proven once: in
-those without a salt these three are no variables of the C function, and have no value in Coq."""
+id. All programs have the same variables, so that facts about their rounds are proven only once: in
+programs without a salt these three are not variables of the C function, and have no value in
+Coq."""
 import os
 import re
 import subprocess
@@ -29,14 +30,14 @@ SALTED_SCALAR = ["opt_salted_scalar", "opt_salted_avx2"]
 SALTED_VECTOR = {"opt_salted_avx512": "__m128i", "opt_salted_avx2_x4": "__m256i",
                  "opt_salted_avx512_x4": "__m256i", "opt_salted_avx512_x8": "__m512i"}
 SEED, SALT = ("lo", "hi"), ("salt_lo", "salt_hi", "node_word")
-# what C calls the three: its parameters; its vectors, where one node's id is in a vector of its own
+# the three names in C: its parameters; its vectors, if each node's id has its own vector
 PARAMETER_NAMES = {"salt_lo": "salt_lo", "salt_hi": "salt_hi", "id": "node_word"}
 VECTOR_NAMES = {"s0": "salt_lo", "s1": "salt_hi", "id": "node_word"}
 ONE_VECTOR_NAMES = {"s0": "salt_lo", "s1": "salt_hi", "at": "node_word"}
 CONDITION = "OPT_KECCAK_X86"
-PORTABLE = ["opt_keccak_scalar", "opt_salted_scalar"]  # every compiler is given them
-# As the library is compiled, but without the compiler's header of intrinsics: which of them are macros there
-# depends on the compiler and its flags.
+PORTABLE = ["opt_keccak_scalar", "opt_salted_scalar"]  # compiled by every compiler
+# Flags as for the library, but without the compiler's header of intrinsics: which intrinsics it
+# defines as macros depends on compiler and flags.
 PREPROCESS = ["gcc", "-E", "-P", "-std=c11", "-O2", "-D_GNU_SOURCE", "-D_IMMINTRIN_H_INCLUDED", "-Iinclude", "-Iprg"]
 TYPES = {"pprf_seed": "uint64_t lo , hi ;",
          "pprf_children": "struct pprf_seed left , right ; int err ;"}
@@ -50,14 +51,14 @@ NODE_PARAMETERS = {
 TABLE = "iota"
 TOKEN = re.compile(
     r"\s*(0[xX][0-9a-fA-F]+|[1-9]\d*|0|[A-Za-z_]\w*|<<|>>|\+=|[-+*^&|~()\[\]{},;=<.])")
-BINARY = [("|", "Or"), ("^", "Xor"), ("&", "And")]  # the loosest first
+BINARY = [("|", "Or"), ("^", "Xor"), ("&", "And")]  # lowest precedence first
 
 # _mm_NAME_si128, _mm256_NAME_epi64, ...: by the type of the lanes
 PREFIX = {"__m128i": "_mm_", "__m256i": "_mm256_", "__m512i": "_mm512_"}
 BITS = {"__m128i": "si128", "__m256i": "si256", "__m512i": "si512"}
-# the element that counts in __m128i is the lower one
+# in __m128i the lower element counts
 BROADCAST = {"__m128i": "cvtsi64_si128", "__m256i": "set1_epi64x", "__m512i": "set1_epi64"}
-TERNARY = {  # immediate: its bit 4 a + 2 b + c is the result
+TERNARY = {  # immediate: bit 4 a + 2 b + c of it is the result
     0x96: (lambda a, b, c: a ^ b ^ c, "Xor (Xor ({a}) ({b})) ({c})"),
     0xd2: (lambda a, b, c: a ^ (1 - b & c), "Xor ({a}) (And (Not ({b})) ({c}))")}
 assert all(f(a, b, c) == imm >> 4 * a + 2 * b + c & 1 for imm, (f, _) in TERNARY.items()
@@ -80,7 +81,7 @@ def tokens(text, token=TOKEN, error=Error):
 
 
 def braces(text, start):
-    """The text between the brace at start and its partner."""
+    """The text between the brace at start and the matching brace."""
     depth = 0
     for m in re.compile(r"[{}]").finditer(text, start):
         depth += 1 if m[0] == "{" else -1
@@ -97,9 +98,9 @@ def one(pattern, text, what):
 
 
 class Function:
-    """A parsed function.  An expression is ("int", value), a constant; ("u64", Coq's term); or
-    ("lane", Coq's term) where lanes are vectors.  names says what the salt's words and the node's
-    id are called in C: none for a function without a salt."""
+    """A parsed function. An expression is ("int", value), a constant; ("u64", Coq's term); or
+    ("lane", Coq's term), if lanes are vectors. names: what the salt's words and the node's id
+    are called in C; empty for a function without a salt."""
 
     def __init__(self, name, words, lane, names=None):
         self.name, self.tokens, self.at, self.lane = name, words, 0, lane
@@ -302,7 +303,7 @@ class Function:
         return (self.kind, f"Var {self.variable()}")
 
     def word(self, e):
-        """e converted to uint64_t"""
+        """e, converted to uint64_t."""
         return ("u64", f"Const {e[1]:#x}" if e[0] == "int" else self.typed("u64", e))
 
     def element(self):
@@ -320,7 +321,7 @@ class Function:
         return e
 
     def intrinsic(self):
-        """What an intrinsic does to one 64-bit element."""
+        """The effect of an intrinsic on one 64-bit element."""
         name = self.a_name()
         prefix = PREFIX.get(self.lane, "no intrinsic")
         what = name[len(prefix):] if name.startswith(prefix) else name
@@ -379,8 +380,9 @@ class Function:
 
 
 def conditions(tree, source, condition, portable):
-    """The conditions of the C text: what another compiler is given is what is translated here.  No condition
-    but this one (None: none), and the portable functions, with all that they call, stand before it."""
+    """Check the conditional code in the C text, so that every compiler compiles what is translated
+    here: there is no condition but this one (None: none), and the portable functions, with all
+    that they call, come before it."""
     with open(os.path.join(tree, source), encoding="utf-8") as f:
         text = f.read()
     found = list(re.finditer(r"^[ \t]*#[ \t]*(?:el)?if\w*[ \t]*(.*)|^[ \t]*#[ \t]*(else)\b", text, re.M))
@@ -412,7 +414,8 @@ def constants(text):
 
 
 def in_lanes(text, lane, words):
-    """These vectors hold these words, each in every element; nothing else is said of them."""
+    """Check that these vectors hold these words, each in every element, and are not set
+    otherwise."""
     for name, word in words.items():
         one(rf"\b{name} = {PREFIX[lane]}{BROADCAST[lane]}\(\(long long\)\({word}\)\)[,;]", text,
             f"{name} as {word} in each element")

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""That sha.py and aes.py read C as the compiler does, as TAP: random functions, made of what surprises in C, are
-compiled and run on random inputs (with -fsanitize=undefined), and translated and run in Coq; the results are the same.
+"""Tests that sha.py and aes.py read C as the compiler does, as TAP. Random functions, made of
+surprising parts of C, are compiled and run on random inputs (with -fsanitize=undefined), and
+translated and run in Coq; the results must be equal.
 
-What a reader refuses is counted, and left out: it has to be cautious, not complete.  The functions have integer
-promotion and the usual conversions, ?: with branches of two types, shifts near a type's width, constants around 2^31
-and 2^32, casts, operators without parentheses, assignments that compute, calls, loops.  Readers with a bug planted in
-them have to be noticed in the same functions.  SEED=N repeats a run."""
+Functions that a reader refuses are counted and left out: it must be cautious, not complete. The
+functions use integer promotion and the usual conversions, ?: with branches of two types, shifts
+close to a type's width, constants around 2^31 and 2^32, casts, operators without parentheses,
+compound assignments, calls, loops. The same functions must detect bugs planted in the readers.
+SEED=N repeats a run."""
 import os
 import random
 import subprocess
@@ -14,7 +16,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-import aes  # noqa: E402  (beside this file)
+import aes  # noqa: E402  (in this folder)
 import keccak  # noqa: E402
 import sha  # noqa: E402
 
@@ -30,7 +32,7 @@ SIGNS = ["|", "^", "&", "<<", ">>", "+", "-", "*", "==", "!=", "<", ">", "<=", "
 
 
 class Language:
-    """What random functions of a reader are made of, and how its programs are run in Coq."""
+    """The parts of a reader's random functions, and how its programs are run in Coq."""
 
     def __init__(self, name, types, numbers, words, signs, casts, module, call, parse):
         self.name, self.numbers, self.words, self.signs = name, numbers, words, signs
@@ -43,7 +45,8 @@ class Language:
         self.parameters = f"{types[0]} a, struct pair b, {types[1]} d"
 
     def number(self, r, depth):
-        """An expression of int and unsigned, which the reader computes: where the parentheses are missing shows."""
+        """An expression of int and unsigned, which the reader computes: missing parentheses
+        show."""
         if depth == 0 or r.random() < 0.3:
             return r.choice(self.numbers)
         if r.random() < 0.12:
@@ -65,7 +68,7 @@ class Language:
         if kind < 0.45:
             condition = r.choice(["i < n", "n == AT", "i", "1", "0", "i > 3 && n",
                                   "i & 1 == n", "n | i < 3", "i ^ n == 1"])
-            if kind < 0.36:  # an operation on what has the type of either branch
+            if kind < 0.36:  # an operation on a value with the type of either branch
                 return f"(({condition} ? {r.choice(self.words)} : {r.choice(self.words)}) " \
                        f"{r.choice(['<< 7', '<< n', '+ a', '+ 1'])})"
             return f"({condition} ? {self.expression(r, depth - 1)} : {self.expression(r, depth - 1)})"
@@ -105,7 +108,7 @@ AES = Language("aes", ["uint64_t", "uint64_t"], NUMBERS,
 
 
 def accepted(language, r, many):
-    """Bodies that the reader translates, with the programs; and how many it refused."""
+    """Bodies that the reader translates, with their programs; and the number that it refused."""
     found, refused = [], 0
     while len(found) < many and refused < TRIES:
         body = language.body(r)
@@ -122,7 +125,7 @@ def inputs(r):
 
 
 def compiled(language, bodies, cases):
-    """Results of the compiled functions, a list for each; a run that stops has none further."""
+    """Results of the compiled functions, a list for each; if a run stops, the rest is missing."""
     calls = "".join(f'  printf("%llu\\n", (unsigned long long)f{k}({x[0]}ULL, (struct pair){{{x[1]}ULL, {x[2]}ULL}}, '
                     f'{x[3]}ULL));\n' for k, case in enumerate(cases) for x in case)
     text = "#include <stdint.h>\n#include <stdio.h>\n" + language.file + "".join(
@@ -152,7 +155,7 @@ def in_coq(language, programs, cases):
 
 
 def different(language, found, r):
-    """What is not the same, in words."""
+    """A description of the differences."""
     if not found:
         return []
     cases = [[[*(v % 2 ** 32 for v in x[:3]), x[3]] if language is SHA else x for x in inputs(r)] for _ in found]
@@ -164,7 +167,7 @@ def different(language, found, r):
 
 
 class Planted:
-    """A reader with a bug: an attribute of it is another one meanwhile."""
+    """A reader with a bug: one of its attributes is replaced meanwhile."""
 
     def __init__(self, name, where, attribute, value):
         self.name, self.where, self.attribute, self.value = name, where, attribute, value
@@ -178,14 +181,14 @@ class Planted:
 
 
 def left_type(self, sign, a, b):
-    """A sum in the type of its left operand."""
+    """Planted: a sum in the type of its left operand."""
     if sign in ("+", "^", "|", "&") and a[0] == "uint32_t" and b[0] == "uint64_t":
         b = ("uint32_t", f"Cast 32 ({b[1]})")
     return BINARY(self, sign, a, b)
 
 
 def arithmetic_shift(self, sign, a, b):
-    """A shift in 64 bits, whatever is shifted."""
+    """Planted: every shift in 64 bits."""
     return BINARY(self, sign, ("uint64_t", a[1]) if sign == "<<" and a[0] == "uint32_t" else a, b)
 
 
@@ -215,7 +218,7 @@ def main():
         results.append((f"{language.name}.py reads {len(found)} random functions as the compiler does; "
                         f"{refused} refused", odd))
     for bug in BUGS:
-        r = random.Random(f"{bug.name}")  # the same ones each time: they hold what notices it
+        r = random.Random(f"{bug.name}")  # the same functions each time: they include one that detects it
         with bug:
             found, _ = accepted(SHA, r, 2 * MANY)
         results.append((f"noticed: {bug.name}", [] if different(SHA, found, r) else ["nothing is different"]))

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""That spec/sha/Fips180.v is SHA-256, HMAC and ExpandWithLabel and that proofs/tools/sha.py reads C as it is meant,
-as TAP; run from the top of a tree whose build/coq is up to date, by `make test-prove-gate`.
+"""Tests that spec/sha/Fips180.v is SHA-256, HMAC and ExpandWithLabel and that proofs/tools/sha.py
+reads C correctly, as TAP; run from the top of a tree whose build/coq is up to date, by `make
+test-prove-gate`.
 
-  fips180     digests of messages of several lengths, computed in Coq, are those of Python's hashlib
-  hmac        and HMACs under keys of several lengths, HKDF-Expands and labels those of Python's hmac
-  translated  small functions whose translation is written out here by hand
-  refused     other C: an error, never passed over
-  run         the translated functions, run in Coq on seeds, give Python's children"""
+  fips180     digests of messages of several lengths, computed in Coq, equal those of Python's hashlib
+  hmac        HMACs under keys of several lengths, HKDF-Expands and labels equal those of Python's hmac
+  translated  small functions, compared with translations written by hand
+  refused     other C: an error, never skipped
+  run         the translated functions, run in Coq on seeds, give the children that Python
+computes"""
 import hashlib
 import hmac
 import random
@@ -15,7 +17,7 @@ import struct
 import sys
 
 sys.dont_write_bytecode = True
-import keccak  # noqa: E402  (beside this file)
+import keccak  # noqa: E402  (in this folder)
 import sha  # noqa: E402
 
 keccak_test = __import__("keccak-test")
@@ -23,11 +25,11 @@ keccak_test.HEAD = """From Coq Require Import NArith Init.Byte Strings.String.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import WordCode ShaCode Fips180.
 """
-# around 56 bytes, from where the length takes a block of its own, and around a block
+# around 56 bytes, where the length starts to need another block, and around a block
 LENGTHS = [0, 1, 55, 56, 57, 63, 64, 65, 119, 120]
 # key, text
 HMACS = [(0, 0), (32, 21), (63, 1), (64, 64), (65, 3), (131, 54)]
-# secret, context, length of the result; a context of 64 bytes has two before it
+# secret, context, length of the result; a context of 64 bytes has a length field of two bytes
 LABELS = [(32, 4, 32), (32, 63, 33), (32, 64, 64), (16, 0, 1)]
 
 FIELDS = ("struct pair { uint32_t lo, hi; }; struct block { uint32_t w[3]; }; enum { AT = 2 };\n"
@@ -39,7 +41,8 @@ static inline struct pair compress(struct pair a, const struct block *b)
 { return (struct pair){a.lo ^ b->w[0], a.hi}; }
 static inline void mix(uint32_t h[2], uint32_t w) { h[0] += w; }
 """
-# body of uint32_t f(uint32_t a, struct pair b, uint64_t d), its variables from 4 on; the statements, what is returned
+# body of uint32_t f(uint32_t a, struct pair b, uint64_t d), whose variables start at 4; its
+# statements, its result
 TRANSLATED = [
     ("return a ^ b.lo & ~b.hi;", [], "Xor (Var 0) (And (Var 1) (Not 32 (Var 2)))"),
     ("return a >> 2 * 3 | a << (32 - 6);", [], "Or (Shr 32 (Var 0) 6) (Shl 32 (Var 0) 26)"),
@@ -52,20 +55,21 @@ TRANSLATED = [
      "Var 4"),
     ("for (unsigned i = 0; i < 3; i += 2) a ^= k[i]; return a;",
      [("Assign", 0, "Xor (Var 0) (Const 0x1)"), ("Assign", 0, "Xor (Var 0) (Const 0x3)")], "Var 0"),
-    # a result lies in the caller's variable, the call's own come behind it and are free again
+    # a result goes to the caller's variable; the call's own variables come after it and are then
+    # free again
     ("return twice(a);", [("Assign", 5, "Var 0"), ("Assign", 5, "Add 32 (Var 5) (Var 5)"), ("Assign", 4, "Var 5")],
      "Var 4"),
     ("struct block m = {{a}}; b = compress(start, &m); return b.lo;",
      [("Assign", 4, "Var 0"), ("Assign", 5, "Const 0x0"), ("Assign", 6, "Const 0x0"),
       ("Call", [7, 8], ["Const 0x5", "Const 0x6", "Var 4", "Var 5", "Var 6"]),
       ("Assign", 9, "Var 7"), ("Assign", 10, "Var 8"), ("Assign", 1, "Var 9"), ("Assign", 2, "Var 10")], "Var 1"),
-    # a structure is copied with the array in it
+    # a structure is copied together with its array
     ("struct block m = {{a, a, a}}, n = m; m.w[0] = 0; return n.w[0];",
      [("Assign", 4, "Var 0"), ("Assign", 5, "Var 0"), ("Assign", 6, "Var 0")]
      + [("Assign", 7 + i, f"Var {4 + i}") for i in range(3)] + [("Assign", 10 + i, f"Var {7 + i}") for i in range(3)]
      + [("Assign", 4, "Const 0x0")], "Var 10"),
 ]
-REFUSED = [  # body, the error
+REFUSED = [  # body, error
     ("return d;", "where uint32_t is expected"),
     ("a = d; return a;", "where uint32_t is expected"),
     ("return a + d;", "where uint32_t is expected"),
@@ -83,7 +87,7 @@ REFUSED = [  # body, the error
     ("return (int)a;", "a cast of uint32_t to int"),
     ("return (uint8_t)a;", "; expected"),
     ("if (a) a = b.lo; return a;", "a condition on uint32_t"),
-    # C computes them in 64 bits, whichever is chosen
+    # C computes these in 64 bits, whichever branch is chosen
     ("return (uint32_t)((1 ? a : d) >> 1 << 1);", "?: of uint32_t and uint64_t"),
     ("return (uint32_t)((1 ? 0xffffffff : d) + 1 >> 32);", "?: of unsigned and uint64_t"),
     ("return (uint32_t)((AT ? 0xffffffff + 1 : (uint64_t)a << 1) >> 1);", "?: of unsigned and uint64_t"),
@@ -109,7 +113,7 @@ REFUSED = [  # body, the error
     ("a = b; return a;", "expected"),
     ("__asm__(\"\"); return a;", "no token"),
 ]
-# what compress may not be called with: its first statements, then the call
+# calls of compress that are refused: its first statements, then the call
 ALIASED = ("static inline void compress(struct pair *a, const struct pair *b) { a->lo ^= b->lo; }\n",
            "compress(&b, &b); return b.lo;", "two arguments point to one object")
 
@@ -119,7 +123,7 @@ def listed(s):
 
 
 def compared(name, cases):
-    """Terms of type seq byte, computed in Coq, and what they are to be."""
+    """Terms of type seq byte, computed in Coq, and their expected values."""
     answers = keccak_test.coq("".join(f"Eval vm_compute in map Byte.to_N ({term}).\n" for _, term, _ in cases))
     for (what, _, want), a in zip(cases, answers):
         yield f"{name} of {what}", a == list(want), f"{a}, not {list(want)}"

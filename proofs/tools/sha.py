@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Translate the portable SHA-256 of prg/sha256.c to Coq: build/coq/spec/sha/ShaCode.v.
+"""Translates the portable SHA-256 of prg/sha256.c to Coq: build/coq/spec/sha/ShaCode.v.
 
   sha.py TREE [OUT]    read TREE/prg/sha256.c; write OUT (only if it changes) or standard output
 
-The C preprocessor expands the macros; opt_sha256_scalar and compress are then run statement by statement, and
-what they do to words is written down as functions of spec/sha/WordCode.v:
+The C preprocessor expands the macros. Then opt_sha256_scalar and compress are run statement by
+statement, and their operations on words are written as functions of spec/sha/WordCode.v:
 
   - a uint32_t or uint64_t, and each of a structure or an array, is a variable; its value is never looked at;
   - int and unsigned are numbers known here, computed as C does: loops run, conditions are decided, and a loop
@@ -14,15 +14,16 @@ what they do to words is written down as functions of spec/sha/WordCode.v:
   - a call of compress is a call in Coq; what its arguments point to are arguments, and results unless it is const.
     A call of another function runs the function's body, as proofs/tools/aes.py does.
 
-Any other syntax is an error, and so are an integer that overflows, a shift as wide as its type, an index out
-of its array, a uint64_t that is put into a uint32_t without a cast, and a variable that is read before it is set."""
+Any other syntax is an error, and so are an integer that overflows, a shift by the width of its
+type, an index out of range, a uint64_t put into a uint32_t without a cast, and a variable that is
+read before it is set."""
 import aes
 import keccak
 from acsl import command
 from aes import Number, Word, tokens
 
 SOURCE = "prg/sha256.c"
-CONDITION = None  # no other condition of the preprocessor stands in the file
+CONDITION = None  # the file has no other preprocessor condition
 FUNCTION, CALLED = "opt_sha256_scalar", "compress"
 WIDTHS = {"uint32_t": 32, "uint64_t": 64}
 INTS = ("int", "unsigned")
@@ -45,7 +46,7 @@ class Parser(aes.Parser):
         return base, const
 
     def parameters(self):
-        """An array is a pointer to so many."""
+        """An array is a pointer to its elements."""
         out = []
         while True:
             base, const = self.base_type()
@@ -108,7 +109,7 @@ def leaves(memory):
 
 
 class Run(aes.Run):
-    """As aes.Run; a word as value is ("uint32_t" or "uint64_t", term)."""
+    """Like aes.Run; a word is the value ("uint32_t" or "uint64_t", term)."""
 
     def __init__(self, text, called=None):
         super().__init__(text)
@@ -246,7 +247,7 @@ class Run(aes.Run):
         return None if memory is None else self.load(result, memory)
 
     def words(self, kind, value):
-        """The terms of an argument that is no pointer."""
+        """The terms of an argument that is not a pointer."""
         if kind in WIDTHS:
             if kind == "uint32_t" and value[0] == "uint64_t":
                 raise Error("a uint64_t where uint32_t is expected")
@@ -306,7 +307,8 @@ class Run(aes.Run):
 
 
 class Program:
-    """A function: its arguments are variables, then its own and those of what it calls."""
+    """A function: the variables are its arguments, then its own and those of the functions that it
+    calls."""
 
     def __init__(self, text, name, called=None):
         run, scope, written = Run(text, called), {}, []
@@ -345,7 +347,7 @@ class Program:
         raise Error(f"an argument with {kind}")
 
     def flat(self, run, kind, value):
-        """The terms of what is returned; an int of it is a constant."""
+        """The terms of the returned value; an int in it is a constant."""
         if kind in INTS and value[0] in INTS:
             return [f"Const {run.number(kind, value[1])[1]:#x}"]
         if kind[0] == "struct" and value[:2] == kind:
@@ -376,7 +378,7 @@ def translate(tree):
             programs.append(Program(text, name, called))
         except keccak.Error as why:
             raise Error(f"{name}: {why}") from None
-    programs[0].name = "opt_sha256_" + CALLED  # Fips180.v has a compress, too
+    programs[0].name = "opt_sha256_" + CALLED  # Fips180.v also defines a compress
     return "\n".join([
         "(* Written by proofs/tools/sha.py from prg/sha256.c: not to be edited. *)",
         "From Coq Require Import NArith.", "From mathcomp Require Import all_ssreflect.",
@@ -384,4 +386,4 @@ def translate(tree):
 
 
 if __name__ == "__main__":
-    command(__doc__, "sha", translate, keccak.Error)  # whose errors are ours, too
+    command(__doc__, "sha", translate, keccak.Error)  # its errors are reported as ours

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""That spec/aes/VectorCode.v says of each intrinsic what the processor does, and that proofs/tools/vectors.py reads C
-as it is meant, as TAP; run from the top of a tree whose build/coq is up to date, by `make test-prove-gate`.
+"""Tests that spec/aes/VectorCode.v defines each intrinsic as the processor executes it, and that
+proofs/tools/vectors.py reads C correctly, as TAP; run from the top of a tree whose build/coq is
+up to date, by `make test-prove-gate`.
 
   intrinsics  each intrinsic of the language, in Coq and by this processor's instruction, on random bytes
-              (SEED=N repeats them); one that the processor has not is skipped by name
   undefined   what C or an instruction leaves undefined has no value in Coq
-  translated  small functions whose translation is written out here by hand
-  refused     other C: an error, never passed over
-  conditions  another line of the preprocessor than those that are known: an error
+  translated  small functions, compared with translations written by hand
+  refused     other C: an error, never skipped
+  conditions  an unknown preprocessor condition: an error
   header      a compiler whose intrinsics are macros: the same translation
   run         the translated functions, run in Coq on seeds in memory, leave there what PyCA's AES and
-              hashlib's SHA3-256 make of them"""
+              hashlib's SHA3-256 compute"""
 import hashlib
 import os
 import platform
@@ -23,7 +23,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-import keccak  # noqa: E402  (beside this file)
+import keccak  # noqa: E402  (in this folder)
 import vectors  # noqa: E402
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes  # noqa: E402
 
@@ -35,14 +35,14 @@ Definition shown (v : option value) := if v is Some v then map Byte.to_N v else 
 """
 NONE = [999]
 SEED = int(os.environ.get("SEED") or random.SystemRandom().randrange(10 ** 9))
-TIMES = 3  # inputs of each intrinsic
+TIMES = 3  # inputs for each intrinsic
 
 
-# ---- intrinsics: what is assumed of each -------------------------------------------------------------
+# ---- intrinsics: the assumption about each -------------------------------------------------------------
 
 def table():
-    """Coq's operator, C's expression, the bytes of its arguments' registers, those of them that are looked at, those
-    of the result, what the processor has to have."""
+    """Rows: Coq's operator; C's expression; bytes of its arguments' registers; which of these are
+    used; bytes of the result; required processor feature."""
     numbers, avx512 = random.Random(SEED), "avx512f"
     byte = [str(numbers.randrange(256)) for _ in range(3)]
     bits = [0, 1, 32, 63, numbers.randrange(64)]
@@ -107,7 +107,8 @@ REGISTER["shift"] = REGISTER[8]
 
 
 def c_program(rows):
-    """Each row's intrinsic on its bytes of standard input, which no compiler knows: its result in hexadecimal, or -."""
+    """A program that applies each row's intrinsic to bytes of standard input, which no compiler can
+    know, and prints the result in hexadecimal, or -."""
     out = ["#include <immintrin.h>", "#include <stdint.h>", "#include <stdio.h>", "#include <string.h>",
            "static unsigned char in[8][64];",
            "static void show(const void *p, int n) { for (int i = 0; i < n; i++) printf(\"%02x\", "
@@ -198,16 +199,16 @@ static inline __m128i putting(const struct opt_step *s, __m128i v) { put(s->left
 """
 STEPS = "void f_x2(uint64_t a, uint64_t b, const struct opt_step *step)"  # a is variable 0, b 1, others follow
 WALK = ("struct pprf_seed f(struct pprf_seed seed, uint64_t a, unsigned height, struct pprf_seed *copath)"
-        )  # seed is 0 and 1, a 2, the bytes of seed 3, others follow
+        )  # seed is variables 0 and 1, a is 2, the bytes of seed are 3; others follow
 DOWN = "for (unsigned h = height; h > 0; h--)"
 ONE = "_mm_set1_epi32(1)"
 ONE_OP = "Op (mm_set1_epi32 0x00000001) [:: ]"
 RETURN = "put(&seed, v); return seed;"
-# function, body, the pieces of its parts, what it returns
+# function, body, the pieces of its parts, its result
 TRANSLATED = [
     (STEPS, "_mm_storeu_si128((__m128i *)(void *)step[0].right, "
      "_mm_loadu_si128((const __m128i *)(const void *)step[1].seed));", [["Store (Right 0) (Loadu (Seed 1))"]], []),
-    # a call's arguments and results have variables of their own
+    # a call's arguments and results have their own variables
     (STEPS, "put((step + 1)[0].left, get(step[0].seed));",
      [["Assign 2 (Loadu (Seed 0))", "Assign 3 (Var 2)", "Store (Left 1) (Var 3)"]], []),
     (STEPS, "uint64_t c = id(&step[1]) ^ a;",
@@ -236,7 +237,7 @@ TRANSLATED = [
     (STEPS, "uint64_t c = a & 0x8000000000000000;", [["Assign 2 (Op and64 [:: Var 0; Word 0x8000000000000000])"]], []),
     (STEPS, "__m256i v = _mm256_slli_epi64(_mm256_set1_epi64x((long long)(a)), 64 - (20));",
      [["Assign 2 (Op (mm256_slli_epi64 44) [:: Op mm256_set1_epi64x [:: Var 0]])"]], []),
-    # nine rounds or more: a piece for each
+    # nine rounds or more: one piece each
     (STEPS, f"__m128i v = {ONE}; for (unsigned i = 0; i < 9; i++) add(&v, v);",
      [[f"Assign 2 ({ONE_OP})"]] + [["Assign 3 (Var 2)", "Assign 2 (Op mm_xor_si128 [:: Var 2; Var 3])"]] * 9, []),
     (STEPS, f"__m128i v = {ONE}; if (AT == 3) put(step[0].left, v); else put(step[0].right, v);",
@@ -253,7 +254,7 @@ TRANSLATED = [
       ["Assign 4 (Op mm_set_epi64x [:: Var 6; Var 5])"], ["Assign 7 (Var 4)", "StoreUnlessNull (Copath 1) (Var 7)"],
       "closing", ["Assign 5 (Var 4)", "Assign 3 (Var 5)"]], ["Var 3"]),
 ]
-REFUSED = [  # function, body, the error
+REFUSED = [  # function, body, error
     (STEPS, "__m128i v; put(step[0].left, v);", "before it is set"),
     (STEPS, "uint64_t c; __m128i v = _mm_set_epi64x((long long)c, 1);", "before it is set"),
     (STEPS, "__m128i v = _mm_set_epi64x(a, b);", "where long long is expected"),
@@ -352,7 +353,7 @@ def refused():
 
 
 def conditions():
-    """A file of the tree with one line more, or one less."""
+    """A file of the tree with one line added, or one removed."""
     for source in vectors.CONDITIONS:
         with open(source, encoding="utf-8") as f:
             text = f.read()
@@ -371,7 +372,7 @@ def conditions():
 
 
 def header():
-    """As gcc 14's header has it, where an intrinsic of AES is a macro."""
+    """A header like gcc 14's, in which an AES intrinsic is a macro."""
     text = vectors.translate_aes(".")
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "immintrin.h"), "w", encoding="utf-8") as f:
@@ -416,7 +417,7 @@ def memory(seeds):
 
 
 def shown(call, places):
-    """What is returned, and what stands in memory afterwards, one behind the other."""
+    """The returned value, and afterwards the contents of memory, one after another."""
     return (f"Eval vm_compute in shown (omap (fun x => flatten x.1 ++ flatten [seq x.2 q | q <- "
             f"[:: {'; '.join(map(str, places))}]%num]) ({call})).\n")
 
@@ -430,7 +431,7 @@ def run():
     for name, n in [("opt_aes_ni_x4", 4), ("opt_aes_vaes_x4", 4)]:
         salt, seeds = numbers.randbytes(16), [numbers.randbytes(16) for _ in range(n)]
         nodes = [(numbers.randrange(2 ** 62), numbers.randrange(63)) for _ in range(n)]
-        # a left child goes where the next one's seed was, a right one elsewhere
+        # a left child replaces the next step's seed, a right child goes elsewhere
         steps = [f"Step {k} {(k + 1) % n} {n + k} {start} {height}" for k, (start, height) in enumerate(nodes)]
         want = [half(seeds[k], salt, 2 * start + 2 ** height, side) for side in (0, 1)
                 for k, (start, height) in enumerate(nodes)]

@@ -1,23 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Translate the functions on vectors to Coq, loads and stores included: build/coq/spec/aes/AesVectorCode.v and
-build/coq/spec/keccak/KeccakVectorCode.v.
+"""Translates the functions on vectors to Coq, including loads and stores:
+build/coq/spec/aes/AesVectorCode.v and build/coq/spec/keccak/KeccakVectorCode.v.
 
-  vectors.py aes TREE [OUT]       read TREE/prg/aes_instructions.c, its part for x86-64; write OUT (only if it
+  vectors.py aes TREE [OUT]       read TREE/prg/aes_instructions.c, its x86-64 part; write OUT (only if it
                                   changes) or standard output
-  vectors.py keccak TREE [OUT]    the same of the functions on vectors in TREE/prg/keccak.c
+  vectors.py keccak TREE [OUT]    the same for the functions on vectors in TREE/prg/keccak.c
 
-The C preprocessor expands the macros.  Each function is run statement by statement, as aes.py does, and what it
-does to words, vectors and seeds in memory is written down as a function of spec/aes/VectorCode.v:
+The C preprocessor expands the macros. Each function is run statement by statement, as in aes.py,
+and its operations on words, vectors and seeds in memory are written as a function of
+spec/aes/VectorCode.v:
+  - a uint64_t or a vector is a variable, whose value is never examined;
+  - int and unsigned are numbers with known values; calls are followed, loops unrolled and conditions decided;
+  - step[i].seed, .left and .right are places of seeds, accessed only by loads and stores;
+  - for (unsigned h = height; h > 0; h--) stays a loop, and if (copath != NULL) stays a conditional store.
 
-  - a uint64_t or a vector is a variable; its value is never looked at;
-  - int and unsigned are numbers known here; calls are followed, loops written out and conditions decided;
-  - step[i].seed, .left and .right are places of seeds, which loads and stores alone go to;
-  - for (unsigned h = height; h > 0; h--) is a loop that is kept, and if (copath != NULL) a store that is asked for.
-
-Of an intrinsic its name is written down, and its arguments in C's order: what it means is VectorCode.v's
-affair.  Any other syntax is an error, and so are an intrinsic not in the list below, an integer that overflows, a
-shift as wide as its type, an index out of its array, and a variable that is read before it is set."""
+An intrinsic is written by name, with its arguments in C's order; VectorCode.v defines its meaning.
+Any other syntax is an error, and so are an intrinsic not in the list below, an integer that
+overflows, a shift by the width of its type, an index out of range, and a variable that is read
+before it is set."""
 import os
 import re
 import subprocess
@@ -32,7 +33,7 @@ KECCAK_FUNCTIONS = ["opt_keccak_avx2_x4", "opt_keccak_avx512_x4", "opt_keccak_av
                     "opt_salted_avx2_x4", "opt_salted_avx512_x4", "opt_salted_avx512_x8", "opt_salted_avx512",
                     "opt_keccak_avx512_descend", "opt_salted_avx512_descend"]
 AES_FUNCTIONS = ["opt_aes_ni", "opt_aes_ni_x4", "opt_aes_vaes_x4", "opt_aes_vaes_x8", "opt_aes_ni_descend"]
-# The lines of a file that say what a compiler is given, all of them: #else of the one before.
+# All preprocessor conditions of each file; #else belongs to the one before it.
 CONDITIONS = {
     "prg/aes_instructions.c": ["if OPT_AES_X86 || OPT_AES_ARM", "if OPT_AES_X86", "if OPT_AES_ARM"],
     "prg/aes.h": [
@@ -56,9 +57,9 @@ BINARY = [*aes.BINARY[:-1], ["*", "%"]]
 NUMBERS = {**aes.NUMBERS, "%": lambda a, b: a % b}
 WORDS = {"^": "xor64", "&": "and64", "|": "or64", "+": "add64", "*": "mul64", "<<": "shl64", ">>": "shr64"}
 VECTORS = ["__m128i", "__m256i", "__m512i"]
-ROUNDS = 9  # a loop that is run so often or more is a cipher's: each of its rounds is a piece of its own
+ROUNDS = 9  # a loop with at least this many rounds is a cipher's: each round becomes a separate piece
 
-# _mm_NAME: its result, its arguments; "word" is a long long, "bits" an int, "imm" one that the instruction holds
+# _mm_NAME: result, arguments; "word" is a long long, "bits" an int, "imm" an immediate operand
 X, Y, Z = VECTORS
 INTRINSICS = {
     "_mm_set_epi64x": (X, ["word"] * 2), "_mm_set_epi32": (X, ["bits"] * 4), "_mm_set1_epi32": (X, ["bits"]),
@@ -98,8 +99,8 @@ def tokens(text):
 
 
 class Parser(aes.Parser):
-    """Besides what aes.py parses: vectors, casts, * of a pointer, else, h--, i += 2, .member = value,
-    (void)name."""
+    """Parses, besides what aes.py does: vectors, casts, * of a pointer, else, h--, i += 2, .member
+    = value, (void)name."""
     BINARY = BINARY
 
     def at_type(self):
@@ -186,14 +187,14 @@ class Parser(aes.Parser):
 
 
 class Given:
-    """An object of the caller's that is only read: its value."""
+    """A caller's object that is only read: its value."""
 
     def __init__(self, value):
         self.value = value
 
 
 class Place:
-    """Where a seed is: a pointer of VectorCode.v."""
+    """The place of a seed: a pointer of VectorCode.v."""
 
     def __init__(self, term):
         self.term = term
@@ -204,8 +205,9 @@ class Copath:
 
 
 class Run(aes.Run):
-    """The function, run.  Values as in aes.py, and ("long long", term), (a vector's type, term), ("bytes", term):
-    a seed that was stored as a vector, ("count", k): h - k, the loop's counter, ("height", term)."""
+    """Runs the function. Values are as in aes.py, and ("long long", term); (a vector's type, term);
+    ("bytes", term), a seed that was stored as a vector; ("count", k), the loop's counter h - k;
+    ("height", term)."""
 
     def __init__(self, text):
         super().__init__(text)
@@ -232,7 +234,7 @@ class Run(aes.Run):
         return self.functions[name]
 
     def table(self, name):
-        """static const uint8_t name[n] = { ... }: known numbers; or uint64_t: words"""
+        """static const uint8_t name[n] = { ... }: known numbers; with uint64_t: words."""
         m = keccak.one(rf"\bstatic const (uint8_t|uint64_t) {name}\[(\d+)\] = (?=\{{)", self.text,
                        f"the table {name}")
         numbers = [w.strip() for w in keccak.braces(self.text, m.end()).split(",")]
@@ -254,7 +256,7 @@ class Run(aes.Run):
             return self.variable()
         memory = super().new(kind)
         if kind == ("struct", "pprf_seed"):
-            memory[""] = self.variable() if self.whole else None  # its 16 bytes, where a vector is stored there
+            memory[""] = self.variable() if self.whole else None  # its 16 bytes, if a vector is stored there
         return memory
 
     def load(self, kind, memory):
@@ -368,7 +370,7 @@ class Run(aes.Run):
                 self.guarded = True
                 self.inner([s[2]], scope, depth + 1)
                 self.guarded = False
-                # besides stores: values of variables that nothing else sees
+                # besides stores: values of variables that are used nowhere else
                 written = [re.match(r"Assign (\d+)|StoreUnlessNull \(Copath", w) for w in sum(self.blocks, [])[before:]]
                 if not written or not all(w and (w[1] is None or int(w[1]) >= mark) for w in written):
                     raise Error("more than a store to copath under copath != NULL")
@@ -407,7 +409,7 @@ class Run(aes.Run):
         self.top = mark
 
     def kept_loop(self, s, scope, depth):
-        """for (unsigned h = height; h > 0; h--): once in a function, of its own"""
+        """for (unsigned h = height; h > 0; h--): at most once per function, kept as a loop."""
         _, first, condition, counter, body = s
         if self.inside or depth or self.again is not None:
             raise Error("a loop downwards that is not the function's only one")
@@ -430,7 +432,7 @@ class Run(aes.Run):
         self.parts.append(self.blocks)
 
     def numbers(self, scope):
-        """All int and unsigned of the function: what is not the same in each round is not known."""
+        """All int and unsigned of the function; those that differ between rounds are unknown."""
         def inside(memory):
             if isinstance(memory, aes.Number):
                 return [memory.value]
@@ -478,7 +480,7 @@ class Run(aes.Run):
         if kind[0] == "pointer":
             if value[0] != "pointer":
                 raise Error(f"a pointer made of {value[0]}")
-            # from a pointer to a seed to one to a vector of as many bytes, by way of void
+            # from a pointer to a seed, by way of void *, to one to a vector of the same size
             way = {("struct", "pprf_seed"): "void", "void": X}.get(value[1][0])
             if kind[1] != way:
                 raise Error(f"{kind[1]} * made of {value[1][0]} *")
@@ -497,7 +499,7 @@ class Run(aes.Run):
     @staticmethod
     def number(kind, value):
         if kind == "int" and -2 ** 31 <= value < 0:
-            return kind, value  # a cast made it: it is stored and handed on, no more
+            return kind, value  # the result of a cast can only be stored and passed on
         return aes.Run.number(kind, value)
 
     def binary(self, sign, a, b):
@@ -564,7 +566,8 @@ def steps(n):
 
 
 class Function:
-    """A function of VectorCode.v: its words are variables, then its own and those of what it calls."""
+    """A function of VectorCode.v: the variables are the words of its arguments, then its own and
+    those of the functions that it calls."""
 
     def __init__(self, text, name):
         for struct, members in TYPES.items():
@@ -577,7 +580,7 @@ class Function:
         for parameter, kind in parameters:
             scope[parameter] = (kind, self.argument(run, parameter, kind, name))
         run.whole = True
-        for _, memory in scope.values():  # behind the arguments
+        for _, memory in scope.values():  # after the arguments
             if isinstance(memory, dict):
                 memory[""] = run.variable()
         self.name, value = name, run.run(body, scope)
@@ -631,7 +634,7 @@ Definition {self.name} : function := {{|
 
 
 def conditions(tree, source):
-    """What another compiler is given is what is translated here."""
+    """Check that every compiler compiles what is translated here."""
     with open(os.path.join(tree, source), encoding="utf-8") as f:
         text = f.read()
     found = [" ".join(m[1].split()) for m in
@@ -641,7 +644,7 @@ def conditions(tree, source):
 
 
 def preprocess(tree, source):
-    """The file's own text and that of prg/'s headers, without the compiler's."""
+    """The file's own text and that of prg/'s headers, without the compiler's headers."""
     run = subprocess.run([*PREPROCESS, source], cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                          text=True, check=False)
     if run.returncode:
@@ -657,7 +660,8 @@ def preprocess(tree, source):
 
 
 def by_name(text):
-    """The variables under names, v0 and so on: Coq writes a number out in its successors, many times in a long text."""
+    """The variables under names v0 and so on, since Coq prints a number as its successors, many
+    times in a long text."""
     text = re.sub(r"\b(Var|Assign) (\d+)", r"\1 v\2", text)
     numbers = sorted({int(n) for n in re.findall(r"\b(?:Var|Assign) v(\d+)", text)})
     return "".join(f"Definition v{n} : nat := {n}.\n" for n in numbers) + "\n" + text

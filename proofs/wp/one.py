@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Prove one function, and show what fails in its own words: the loop of whoever changes a proof.
+"""Prove one function, and show open goals in the contract's words, for use while changing a proof.
 
-  one.py FUNCTION [--seconds N]    by `make prove FUNCTION=...`; N seconds of CPU time (5) a prover and goal
+  one.py FUNCTION [--seconds N]    by `make prove FUNCTION=...`; N seconds of CPU time (5) per prover and goal
 
-One try, without the hints and second tries of prove.py: an open goal here may still be proven there.
-For each open goal: its name and the clause, assertion or memory access as Frama-C prints it, macros
-expanded.  Exit status 0 if nothing is open."""
+One try, without the hints and second tries of prove.py, so prove.py may still prove a goal that is
+open here. For each open goal it prints the name and the clause, assertion or memory access as
+Frama-C prints it, with macros expanded. Exit status 0 if no goal is open."""
 import argparse, os, re, sys, time
 
 sys.dont_write_bytecode = True
-import prove  # noqa: E402  (beside this file)
-import proven_files  # noqa: E402  (beside this file)
+import prove  # noqa: E402  (in this folder)
+import proven_files  # noqa: E402  (in this folder)
 
 KINDS = {"ensures": "ensures", "requires": "requires", "assert": "assert", "loop_invariant": "loop invariant",
          "assigns": "assigns", "loop_assigns": "loop assigns", "loop_variant": "loop variant", "variant": "decreases"}
@@ -32,7 +32,7 @@ def files_of(root, function):
 
 
 def printed(root, file):
-    """What Frama-C prints of the file, with the assertions against run-time errors."""
+    """The file as Frama-C prints it, with the assertions against run-time errors."""
     run = proven_files.run(["frama-c", f"-cpp-extra-args={proven_files.cpp_arguments(file)}", "-warn-unsigned-overflow",
                             "-warn-unsigned-downcast", "-warn-signed-downcast", "-rte", file, "-then", "-print"],
                     cwd=root, env=dict(os.environ, PWD=root))
@@ -40,7 +40,7 @@ def printed(root, file):
 
 
 def text_of(text, function):
-    """Contract and body of a function in such a print, or its contract alone."""
+    """A function's contract and body in that text, or only its contract."""
     name = r"\b%s\(" % re.escape(function)
     contract = r"/\*@(?:(?!\*/).)*\*/\n"
     head = r"(?:[A-Za-z_][\w \t*]*?\n?[\w \t*]*)" + name
@@ -50,7 +50,7 @@ def text_of(text, function):
 
 
 def clause(text, function, goal):
-    """The words behind the name of a goal."""
+    """The text that a goal's name refers to."""
     rest = re.sub(r"(_established|_preserved)?(_part\d+)?$", "", goal[len(function) + 1:])
     call = re.match(r"call(?:_point)?_(\w+?)_(requires(?:_\w+)?)$", rest)
     if call:
@@ -65,7 +65,7 @@ def clause(text, function, goal):
         label = "rte: " + label[4:]
     words = re.findall(r"\b%s\b\s*(?:[^;{]|\{[\w, ]*\})*?;" % KINDS[kind], text)
     named = [w for w in words if not label or re.match(r"%s\s+%s\s*:" % (KINDS[kind], re.escape(label)), w)]
-    if label and not named:  # the label's own number is part of its name
+    if label and not named:  # the number belongs to the label's name
         named = [w for w in words if re.match(r"%s\s+%s_%s\s*:" % (KINDS[kind], re.escape(label), number), w)]
         number = None
     if not label:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plants the bugs of planted.txt beside it.  TAP.  Their judges are programs of this folder."""
+"""Plants the bugs of planted.txt in this folder. TAP. Their judges are programs in this folder."""
 import os
 import shutil
 import sys

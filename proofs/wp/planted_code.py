@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plants the bugs of ref/wp/planted.txt and opt/wp/planted.txt: the proof of the function that holds them, the judge,
-has to fail.  TAP.
+"""Plants the bugs of ref/wp/planted.txt and opt/wp/planted.txt. The judge, the proof of the
+function that contains the bug, must fail. TAP.
 
-The unchanged function is proven in the same way (a control): a bug is noticed if a goal stays unproved that the control
-proves.  Only if there is none, and the control has unproved goals too, these are taken apart and tried for longer, with
-and without the bug.  Goals that a bug leaves unchanged come from a cache of this run, and the first unproved goal
-settles a bug."""
+The unchanged function is proven in the same way (a control): a bug is noticed if a goal stays
+unproved that the control proves. If there is no such goal, and the control also has unproved goals,
+these are taken apart and tried longer, with and without the bug. Goals that a bug leaves unchanged
+come from this run's cache, and a bug's first unproved goal decides."""
 import functools
 import os
 import re
@@ -19,12 +19,12 @@ import proven_files
 sys.path.insert(0, os.path.join(proven_files.ROOT, "tools"))
 import planting  # noqa: E402
 
-FIRST_TRY = 4  # seconds of CPU time for a prover and goal: enough for most, and each bug has to wait for it
+FIRST_TRY = 4  # seconds of CPU time per prover and goal: enough for most goals; every bug takes at least that
 
 
 class Proofs(planting.Planter):
     jobs = os.cpu_count() + 1
-    fresh = True  # the cache is a function's own
+    fresh = True  # each function has its own cache
 
     def __init__(self):
         goals = [key.split() for folder in proven_files.FOLDERS for key in proven_files.expectation(folder)["goals"]]
@@ -42,7 +42,7 @@ class Proofs(planting.Planter):
 
     def controls(self, _):
         prove.configure(os.path.join(proven_files.ROOT, "build", "wp"))
-        return []  # each bug has one
+        return []  # each bug has its own
 
     def prepare(self, root):
         for folder in proven_files.SOURCES:
@@ -55,11 +55,11 @@ class Proofs(planting.Planter):
         return body.span()
 
     def proof(self, function, root, prop, stop=None):
-        """The first try; with prop the second, of these annotations only."""
+        """The first try; with prop the second one, for these annotations only."""
         unit = self.unit_of[function]
         hints = prove.hints_of(f"{unit} {function}")
         seconds, par, known = (FIRST_TRY, 1, hints) if prop is None else (prove.SECOND_TRY, len(prove.PROVERS), None)
-        build = os.path.join(root, f"limit-{seconds}")  # a cache keeps failures for good
+        build = os.path.join(root, f"limit-{seconds}")  # a cache also keeps failures
         return prove.wp(root, unit, function, build, seconds, par, ("-wp-cache", "update"), prop, stop,
                         split=prop is not None, hints=known)
 
@@ -79,7 +79,7 @@ class Proofs(planting.Planter):
             total, _, failed, _ = self.proof(bug.judge, root, prop, unproved)
         if total == 0:
             return "broken", "Frama-C cannot read it"
-        # by annotation: a bug can change the numbers of its parts
+        # by annotation, since a bug can change the numbers of its parts
         if {*map(prove.annotation, failed)} - {*map(prove.annotation, unproved)}:
             return "failed", "the proof"
         if prop is None and unproved:

@@ -2,19 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prove the C code with Frama-C/WP and compare the number of goals with the committed expectation.
 
-Passes only if every function of the proven files has a contract, all its goals are proved, and
-there are as many of them as the folder's wp/expected.json says; the same for the facts of the
-vocabulary. That file also names the functions that are not proven, with the reason: `open` are
-to be proven, `outside` are trusted and tested; nothing of ref may be open. `split` are those
-whose goals the provers find only path by path and conjunct by conjunct: more goals, and in most
-functions more time. `hints` record which prover found a goal that the first one does not find soon, and the
-seconds of CPU time that a goal took if they are many: that prover is asked first and allowed three times
-as long. They save time and prove nothing: the prover runs, and what it does not find so goes to
-all of them. Each prover is asked through context.c, first about few of a goal's assertions. `smoke`
-counts the questions of --smoke;
-a function without requires, loop, branch and call has none. Nothing is taken from an earlier run, but
-for the choice of --part: proven.json has a digest of each file as Frama-C read it when all of it was
-proven. frama-c's exit status means nothing: its JSON report is read."""
+It passes only if every function of the proven files has a contract, all its goals are proved, and
+their number is that in the folder's wp/expected.json; likewise for the facts of the vocabulary.
+That file also names the functions that are not proven, with the reason: `open` ones are still to be
+proven, `outside` ones are trusted and tested; no function of ref may be open. `split`: functions
+whose goals the provers find only path by path and conjunct by conjunct, which makes more goals and
+usually takes longer. `hints`: which prover found a goal that the first one does not find quickly,
+and the CPU seconds of slow goals; that prover is asked first and allowed three times as long. Hints
+save time and prove nothing: the prover is run, and if it fails the goal goes to all of them.
+`smoke`: the number of questions of --smoke; a function without requires, loop, branch and call has
+none.
+
+Each prover is called through context.c, which first asks about few of a goal's assertions. Nothing
+is taken from an earlier run, except for the choice of --part: proven.json has a digest of each
+file, as Frama-C read it when all of it was proven. frama-c's exit status is ignored; its JSON
+report is read."""
 import argparse, concurrent.futures, functools, hashlib, json, math, os, random, re, shutil, signal
 import subprocess, sys, tempfile, time
 
@@ -24,35 +26,37 @@ from proven_files import (FILES, FOLDERS, FROM_FACTS, INCLUDES, LEMMAS, OPT_FACT
 
 NO_CACHE = ("-wp-cache", "none")
 WHY3_DATA, WHY3_LIB = "/usr/share/why3", "/usr/lib/ocaml/why3"
-COMMANDS = {  # prover: its driver and its command; the one that proves most comes first
+COMMANDS = {  # prover: its driver and command; the one that proves most comes first
     "CVC4:1.8": ("cvc4_17", "cvc4 --stats --lang=smt2 %f"),
     "Z3:4.8.12": ("z3_471", "z3 -smt2 sat.random_seed=42 nlsat.randomize=false "
                             "smt.random_seed=42 -st %f"),
     "CVC5:1.0.3": (f"{WP}/cvc5.drv", "cvc5 --stats --lang=smt2 %f"),
 }
 PROVERS = list(COMMANDS)
-# What context.c asks first, about a goal without what looks superfluous, and for how many milliseconds of a limit's
-# seconds.  Z3 does without model-based instantiation here: it finds most proofs soon or not at all.
+# First question of context.c, about a goal without assertions that look superfluous, and its limit
+# in milliseconds per second of the whole limit. Z3 does without model-based instantiation: so it
+# finds most proofs quickly or not at all.
 FEW_MS = 40
 FEW_OPTIONS = {"Z3:4.8.12": "auto_config=false smt.mbqi=false"}
 RECORD = os.path.join(WP, "proven.json")
 PROVEN_HERE = os.path.join(ROOT, "build", "prove", "proven.json")
-# Seconds of CPU time for a prover and goal.  First many functions in one run of Frama-C, one prover after
-# the other, the recorded one first; SLOW are for goals with a figure, the least that is three times as
-# much.  What stays open so is tried function by function, then all provers at once.
+# CPU seconds per prover and goal. The first try has many functions in one run of Frama-C, and one
+# prover after another, the recorded one first. SLOW are limits for goals with a recorded time: the
+# least that is three times as long. Goals that stay open are tried function by function, then with
+# all provers at once.
 FIRST_TRY, SECOND_TRY = 16, 20
-PART = 1 / 20  # of the goals in files that did not change, for --part
-TENTH_SECONDS = 60  # after which --tenth begins no function, once it has begun TENTH_LEAST of those drawn
+PART = 1 / 20  # share of the goals in unchanged files, for --part
+TENTH_SECONDS = 60  # after this time --tenth starts no further function, if it has started TENTH_LEAST of those drawn
 TENTH_LEAST = 1 / 8
-MINUTES_BATCH = 60  # goals in one run of Frama-C with --minutes, of what is drawn: less would be no choice at random
-LANE_MB = 1500  # of memory: a Frama-C and two provers
+MINUTES_BATCH = 60  # goals per run of Frama-C for the functions that --minutes draws
+LANE_MB = 1500  # memory for a Frama-C and two provers
 SLOW = (48, 144)
-LAST_TRY = 6  # times the third try's
-BATCH = 400  # goals in one run of Frama-C: fewer runs parse less, more keep all cores busy to the end
-# what is asked of each function besides its contract
+LAST_TRY = 6  # times the third try's limit
+BATCH = 400  # goals per run of Frama-C: fewer runs parse less, more runs keep all cores busy to the end
+# questions about each function besides its contract
 CHECKS = ["-warn-unsigned-overflow", "-warn-unsigned-downcast", "-warn-signed-downcast", "-wp-rte"]
-SMOKE, SMOKE_UPDATE = 2, 4  # a smoke test's seconds; the more to write counts, lest one passes by the load alone
-PATIENCE = 20  # times the CPU time may pass on the clock, then WP gives the prover up
+SMOKE, SMOKE_UPDATE = 2, 4  # seconds of a smoke test; more when counts are written, so that load alone lets none pass
+PATIENCE = 20  # WP stops the prover after this many times its CPU limit by the clock
 
 
 WANTED = (("frama-c -version", "25.0"), ("why3 --version", "version 1.5.1"), ("z3 -version", "version 4.8.12"),
@@ -60,8 +64,8 @@ WANTED = (("frama-c -version", "25.0"), ("why3 --version", "version 1.5.1"), ("z
 
 
 def versions():
-    """What the proofs need and what there is, a line for each tool; True if it is the same.  With other
-    versions other goals may stay open."""
+    """Print the versions that the proofs need and those installed, a line per tool; returns True if
+    they agree. With other versions other goals may stay open."""
     lines, same = [], True
     for command, wanted in WANTED:
         try:
@@ -75,8 +79,8 @@ def versions():
 
 
 def configure(build):
-    """Check the tools' versions: of Why3 also because we use its drivers.  PROVE_TOOLS=here takes other
-    versions too: what they prove is proven, and the same number of goals must be proved."""
+    """Check the tools' versions, also Why3's, since its drivers are used. PROVE_TOOLS=here accepts
+    other versions: what they prove is proven, and the same number of goals must be proved."""
     os.makedirs(build, exist_ok=True)
     lines, same = versions()
     print(*lines, sep="\n", flush=True)
@@ -85,10 +89,10 @@ def configure(build):
 
 
 def context(build):
-    """The program of context.c, compiled."""
+    """Compile the program context.c; returns it."""
     os.makedirs(build, exist_ok=True)
     program = os.path.join(build, "context")
-    with tempfile.TemporaryDirectory(dir=build) as tmp:  # runs may compile it at a time
+    with tempfile.TemporaryDirectory(dir=build) as tmp:  # several runs may compile it at the same time
         made = os.path.join(tmp, "context")
         cc = run(["gcc", "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", made, os.path.join(WP, "context.c")])
         if cc.returncode:
@@ -103,8 +107,9 @@ def context_here():
 
 
 def asks(name, limit, few):
-    """A prover's command, for so many seconds; with few, about few of a goal's assertions first.  Why3 takes it
-    apart at spaces and quotes, so context.c's program is named without the folder that it stands in."""
+    """A prover's command with this many seconds; with `few`, asked about few of a goal's assertions
+    first. Why3 splits it at spaces and quotes, so context.c's program is named without its
+    folder."""
     command = COMMANDS[name][1]
     if not few:
         return command
@@ -113,8 +118,8 @@ def asks(name, limit, few):
 
 
 def provers(build, seconds, few=True):
-    """The environment with a Why3 configuration whose provers have so many seconds of CPU time each.
-    Seconds on the clock would let other load decide what is proven."""
+    """The environment with a Why3 configuration in which each prover has this much CPU time. With
+    wall-clock time, other load would decide what is proven."""
     conf = os.path.join(build, f"why3-{seconds}{'' if few else '-whole'}.conf")
     os.makedirs(build, exist_ok=True)
     with tempfile.NamedTemporaryFile("w", dir=build, delete=False) as f:
@@ -130,7 +135,7 @@ def provers(build, seconds, few=True):
                         f'shortcut = "{prover.lower()}{alternative}"\n')
     os.replace(f.name, conf)
     path = os.path.dirname(context_here()) + os.pathsep + os.environ["PATH"]
-    # half of Frama-C's time here would be its garbage collector's, with OCaml's small heap
+    # with OCaml's small heap, half of Frama-C's time here would be garbage collection
     return dict(os.environ, PATH=path, WHY3CONFIG=conf, OCAMLRUNPARAM="s=8M,o=400")
 
 
@@ -143,8 +148,8 @@ def hints_of(key):
 
 
 def record(key, **known):
-    """Write what is known of the unit to the parts of expected.json: its goals and hints, or its
-    smoke tests; with none of them, that there is no such unit."""
+    """Write what is known of the unit to its part of expected.json: its goals and hints, or its
+    smoke tests; with nothing given, remove the unit."""
     folder = key.split("/")[0]
     expected = expectation(folder)
     for part in known or ("goals", "hints", "smoke"):
@@ -166,7 +171,7 @@ def record(key, **known):
 
 
 def digests(files):
-    """What stands for the text of each file as Frama-C reads it, and for what is asked of it."""
+    """A digest of each file's text as Frama-C reads it, and of the questions about it."""
     asked = [*CHECKS, *(version for _, version in WANTED)]
     return {name: hashlib.sha256(" ".join([*asked, file.digest]).encode()).hexdigest() for name, file in files.items()}
 
@@ -178,8 +183,8 @@ def proven_before(path):
 
 
 def part_of(todo, goals, unchanged, seed):
-    """Of the units, what --part proves: all of the files that are not unchanged and all without a
-    count, of the others some at random, until they have PART of the goals."""
+    """The units that --part proves: all of the changed files and all without a count; of the others
+    random ones, until they have PART of the goals."""
     drawn = [job for job in todo if job[0] in unchanged and " ".join(job) in goals]
     random.Random(seed).shuffle(drawn)
     sizes = [goals[" ".join(job)] for job in drawn]
@@ -189,19 +194,19 @@ def part_of(todo, goals, unchanged, seed):
 
 
 def least_of(drawn):
-    """How many of the functions that --tenth drew it begins, however late it is."""
+    """How many of the functions drawn by --tenth are started, however late it is."""
     return math.ceil(TENTH_LEAST * len(drawn))
 
 
 def begun_of(drawn, late, least):
-    """What to say of the functions that were drawn and not begun in time: (words, what is wrong)."""
+    """The message about functions that were drawn but not started in time: (text, error)."""
     words = f"{len(drawn) - len(late)} of {len(drawn)} functions, {len(late)} not begun in time"
     return words, [] if len(drawn) - len(late) >= least else [f"{words}; at least {least} have to be"]
 
 
 def in_minutes(todo, seed):
-    """The units as --minutes takes them: first what it proves however long it takes, ref and the functions of
-    pprf.h, then the others at random.  Returns both."""
+    """The units for --minutes: first those that are proven however long it takes, ref and the
+    functions of pprf.h, then the others in random order. Returns both."""
     first = [(file, name) for file, name in todo if file.startswith("ref/") or name.startswith("pprf_")]
     others = [job for job in todo if job not in first]
     random.Random(seed).shuffle(others)
@@ -209,18 +214,20 @@ def in_minutes(todo, seed):
 
 
 def lanes_for(processors, megabytes):
-    """How many functions at a time: Frama-C sleeps a third of its time, and each has its memory."""
+    """How many functions to prove at a time: Frama-C sleeps a third of its time, and each needs its
+    memory."""
     return max(1, min(processors + 1, megabytes // LANE_MB))
 
 
 def free_megabytes():
-    """Memory that can be had without swapping."""
+    """Memory available without swapping."""
     with open("/proc/meminfo", encoding="ascii") as f:
         return int(re.search(r"^MemAvailable: *(\d+) kB", f.read(), re.M)[1]) // 1024
 
 
 def functions(root, file, build):
-    """The functions that file defines: those of wp/ from its text, the others from its object."""
+    """The functions that the file defines: for files in wp/ from the text, for others from the
+    object."""
     if "/wp/" in file:
         text = open(os.path.join(root, file)).read()
         found = re.findall(r"^(?:  void|  uint64_t|static int) (\w+)\(", text, re.M)
@@ -244,7 +251,7 @@ def unproved_in(out):
 
 
 def until_failure(cmd, known, **kw):
-    """Run WP until its first unproved goal that is not known as such, or to the end.  Returns the
+    """Run WP to the end, or until its first unproved goal that is not known as such. Returns the
     output so far."""
     lines = []
     with subprocess.Popen(cmd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -258,12 +265,13 @@ def until_failure(cmd, known, **kw):
 
 
 def annotation(goal):
-    """What the goal is part of: parts are counted in another way when goals are taken apart."""
+    """The annotation that the goal is part of: when goals are taken apart, parts are numbered
+    differently."""
     return re.sub(r"_part\d+$", "", goal)
 
 
 def again(function, failed):
-    """What to give to -wp-prop for these goals: annotations by name, else all of a kind."""
+    """The argument of -wp-prop for these goals: annotations by name, or else all of a kind."""
     props = set()
     for goal in failed:
         if function == LEMMAS:
@@ -280,8 +288,8 @@ def again(function, failed):
 
 
 def session(build, file, function, hints):
-    """WP's files for a function: its cache, if there is one, and for each goal of hints a script that
-    makes WP ask the prover named there before the others.  Returns the directory."""
+    """Make WP's files for a function: its cache, if there is one, and for each goal with a hint a
+    script that makes WP ask the named prover first. Returns the directory."""
     folder = os.path.join(build, f"session-{file.replace('/', '-')}-{function}")
     scripts = os.path.join(folder, "script")
     shutil.rmtree(scripts, ignore_errors=True)
@@ -296,7 +304,8 @@ def session(build, file, function, hints):
 
 
 def read_report(path):
-    """WP's report, None if there is none that is whole: frama-c may be stopped while it writes it."""
+    """WP's report; None if there is no complete one, since frama-c may be stopped while writing
+    it."""
     try:
         with open(path, encoding="utf-8") as f:
             return json.load(f)
@@ -305,7 +314,8 @@ def read_report(path):
 
 
 def frama_c(root, file, what, name, build, seconds, par, extra, stop, split, hints):
-    """Run WP once on what of the file.  Returns its output and its report, None if there is none."""
+    """Run WP once on a part of the file. Returns its output and its report, None if there is
+    none."""
     report = report_of(build, file, name)
     if os.path.exists(report):
         os.remove(report)
@@ -315,15 +325,15 @@ def frama_c(root, file, what, name, build, seconds, par, extra, stop, split, hin
            "-wp-timeout", str(PATIENCE * seconds), "-wp-time-extra", str(PATIENCE * SLOW[-1]),
            "-wp-session", session(build, file, name, hints or {}),
            "-wp-report-json", report, *what, *extra, file]
-    few = "-wp-smoke-tests" not in extra  # a contradiction is looked for in the whole
-    # frama-c resolves file names by PWD, not by its working directory
+    few = "-wp-smoke-tests" not in extra  # contradictions are searched for among all assertions
+    # frama-c resolves file names relative to PWD, not to its working directory
     env = dict(provers(build, seconds, few), PWD=root)
     out = run(cmd, cwd=root, env=env).stdout if stop is None else until_failure(cmd, stop, cwd=root, env=env)
     return out, read_report(report)
 
 
 def complaints(out, data, functions, hints):
-    """What is wrong with a run, but for goals that stay unproved."""
+    """The errors of a run, except goals that stay unproved."""
     bad = [l for l in out.splitlines() if re.search(r"Warning:|User Error:|admit", l)]
     if data is None:
         return bad + out.splitlines()[-3:]
@@ -337,7 +347,7 @@ def complaints(out, data, functions, hints):
 
 
 def proved_by(out):
-    """The proved goals, each with its prover and the seconds of CPU time that it took."""
+    """The proved goals, each with its prover and the CPU seconds that it took."""
     found = {}
     for prover, goal, rest in re.findall(r"\[(\w+)[^]]*\] Goal typed_(\S+) : Valid(.*)", out):
         times = re.findall(r"(?<!:)\b([0-9.]+)(ms|s)\b", rest)
@@ -348,11 +358,10 @@ def proved_by(out):
 
 def wp(root, file, function, build, seconds, par, extra=(), prop=None, stop=None, valid=None,
        split=False, hints=None):
-    """Run WP on one function.  Returns (total, proved, names of unproved goals, complaints).
-    With a set as stop the first unproved goal that is not in it ends the run, and the numbers are 1
-    and 0.  To the dict valid are added the proved goals as proved_by has them.  With
-    split goals are taken apart even if expected.json does not ask for it.  hints maps names of
-    goals to the provers to ask first."""
+    """Run WP on one function. Returns (total, proved, names of unproved goals, complaints). If stop
+    is a set, the first unproved goal not in it ends the run, and the numbers are 1 and 0. Proved
+    goals are added to the dict valid, as proved_by returns them. split: take goals apart even if
+    expected.json does not ask for it. hints: {goal: prover to ask first}."""
     if function != LEMMAS:
         what = ["-wp-fct", function] + ([f"-wp-prop={prop}"] if prop else [])
     elif prop:
@@ -379,16 +388,16 @@ def wp(root, file, function, build, seconds, par, extra=(), prop=None, stop=None
 
 
 def wp_batch(root, file, names, build, par):
-    """Run WP once on functions of a file, each goal's recorded prover first.  Returns for each
-    function what wp returns, and the proved goals as proved_by has them; a function whose goals
-    are not all accounted for has none."""
+    """Run WP once on functions of a file, each goal's recorded prover first. Returns for each
+    function what wp returns, and the proved goals as proved_by returns them; if some goals of a
+    function are not accounted for, its results are empty."""
     hints = {goal: hint for name in names for goal, hint in hints_of(f"{file} {name}").items()}
     out, data = frama_c(root, file, ["-wp-fct", ",".join(names)], f"{names[0]}-{len(names)}", build,
                         FIRST_TRY, par, NO_CACHE, None, is_split(f"{file} {names[0]}"), hints)
     by, failed = proved_by(out), unproved_in(out)
     parts = (data or {}).get("wp:functions", {})
     if complaints(out, data, names, hints) or len(by) + len(failed) != data["wp:global"]["wp:main"]["total"]:
-        return [(name, 0, 0, [], [], {}) for name in names]  # each alone says what is wrong with it
+        return [(name, 0, 0, [], [], {}) for name in names]  # run alone, each reports its own errors
 
     def owner(goal):
         return max((name for name in names if goal.startswith(name + "_")), key=len, default=None)
@@ -405,11 +414,11 @@ def wp_batch(root, file, names, build, par):
 
 
 def smoke(root, file, function, build, seconds):
-    """Look for contradictions in one function's contract, in its loops, in what it calls: WP asks
-    for a proof of false at its start, in each loop and each branch.  Returns what wp returns, with
-    these questions as the goals; one is passed when no prover answers it."""
+    """Look for contradictions in one function's contract, in its loops, and in the contracts that
+    it calls: WP must try to prove false at its start and in each loop and branch. Returns what
+    wp returns, with these questions as the goals; a question passes if no prover answers it."""
     extra = ("-wp-cache", "none", "-wp-smoke-tests", "-wp-smoke-timeout", str(PATIENCE * seconds))
-    prop = "-@ensures,-@invariant,-@assert,-@variant"  # what the other run proves
+    prop = "-@ensures,-@invariant,-@assert,-@variant"  # the properties that the other run proves
     _, _, _, bad = wp(root, file, function, build, seconds, 1, extra, prop)
     report = report_of(build, file, function)
     bad = [l for l in bad if not l.endswith(("Failed smoke-test", "has no ensures clause"))]
@@ -423,7 +432,8 @@ def smoke(root, file, function, build, seconds):
 
 
 def smoke_control(build, seconds):
-    """A smoke run that finds no contradiction where there is one is worth nothing."""
+    """Check that a smoke run finds a contradiction where there is one; otherwise it means
+    nothing."""
     file = os.path.join("proofs", "wp", "smoke.c")
     for function in ("sound", "bad_requires", "bad_callee", "bad_invariant"):
         total, passed, failed, bad = smoke(ROOT, file, function, build, seconds)
@@ -433,7 +443,7 @@ def smoke_control(build, seconds):
 
 
 def write_record(texts):
-    """Write what is proven to proven.json.  Returns which files are missing there."""
+    """Write what is proven to proven.json. Returns the files that are missing there."""
     before, here = proven_before(RECORD), proven_before(PROVEN_HERE)
     record = {file: text for file, text in texts.items() if text in (before.get(file), here.get(file))}
     with open(RECORD, "w", encoding="utf-8") as f:
@@ -447,34 +457,35 @@ def main():
     ap.add_argument("--par", type=int, help="functions at a time (one more than processors, if there is "
                                             f"memory: {LANE_MB} MB each)")
     ap.add_argument("--timeout", type=int, default=30,
-                    help="seconds of CPU time for a prover and goal in the third try; the last, with nothing "
-                         "beside it, has six times as many: a machine may be half as fast as another")
+                    help="seconds of CPU time per prover and goal in the third try; the last try, which runs "
+                         "alone, has six times as many, since machines differ in speed")
     ap.add_argument("--file", help="only this file")
     ap.add_argument("--function", help="only this function")
     ap.add_argument("--quick", action="store_true",
-                    help="one try of --seconds, whatever the expectation; needs --function")
+                    help="one try of --seconds, ignoring expected.json; needs --function")
     ap.add_argument("--prop", help="with --quick: only these annotations, by name")
     ap.add_argument("--seconds", type=int,
-                    help="for a prover and goal: with --quick (default 5) or --smoke (default "
+                    help="per prover and goal: with --quick (default 5) or --smoke (default "
                          f"{SMOKE}; with --update {SMOKE_UPDATE}, and no less)")
     ap.add_argument("--update", action="store_true",
                     help="write the counts (with --smoke: those of its tests) to expected.json")
     ap.add_argument("--smoke", action="store_true", help="look for contradictory contracts instead")
     ap.add_argument("--part", action="store_true",
-                    help="only the files that proven.json has with another text, and of the others a twentieth of the "
+                    help="only the files that differ from proven.json, and of the others a twentieth of the "
                          "goals, functions at random")
     ap.add_argument("--minutes", type=int,
-                    help="ref, the functions of pprf.h, and of the rest what begins within so many minutes, at random")
+                    help="ref, the functions of pprf.h, and random others that start within MINUTES")
     ap.add_argument("--record", action="store_true",
-                    help="prove nothing: write the files that runs proved here whole, as they are now, to proven.json")
+                    help="prove nothing: write to proven.json the files that were completely proved here in "
+                        "their present form")
     ap.add_argument("--tenth", action="store_true",
                     help="with --smoke: functions at random until a tenth of the tests has been run")
     ap.add_argument("--seed", default=os.environ.get("SEED") or None,
-                    help="for --part, --minutes and --tenth, to repeat it")
-    ap.add_argument("--json", help="write the results there, for the report")
+                    help="repeats the choice of --part, --minutes and --tenth")
+    ap.add_argument("--json", help="write the results to this file, for the report")
     ap.add_argument("--build", default=os.path.join(ROOT, "build", "wp"))
     ap.add_argument("--versions", action="store_true",
-                    help="only say which tools there are, and exit 1 if they are not those needed")
+                    help="only print the tools' versions; exit 1 if they are not those needed")
     arg = ap.parse_args()
     if arg.versions:
         lines, same = versions()
@@ -501,7 +512,7 @@ def main():
     if arg.quick:
         t, v, failed, bad = wp(ROOT, arg.file, arg.function, arg.build, arg.seconds or 5, 1,
                                NO_CACHE, arg.prop)
-        if arg.prop:  # of the other annotations nothing was asked
+        if arg.prop:  # other annotations were not checked
             bad = [l for l in bad if not l.endswith(("has no ensures clause", "has no assigns clause"))]
         print(*bad, *failed, f"{arg.file} {arg.function}: {v}/{t} goals", sep="\n")
         sys.exit(0 if t and v == t and not bad else 1)
@@ -522,7 +533,8 @@ def main():
     goals, open_, outside, tests = ({k: v for e in parts for k, v in e[part].items()}
                                     for part in ("goals", "open", "outside", "smoke"))
     todo = [(f, g) for f in FILES for g in functions(ROOT, f, arg.build)]
-    # an inline function of a header is proven once; two functions of one name would hide one
+    # an inline function of a header is proven once; otherwise a function would hide another of the
+    # same name
     for k, (f, g) in enumerate(todo):
         if g in [h for _, h in todo[:k]] and g != LEMMAS and re.search(
                 r"^[A-Za-z][^\n;]*\b" + g + r"\((?:[^;{]|\n)*\n\{\n", open(os.path.join(ROOT, f)).read(), re.M):
@@ -532,19 +544,19 @@ def main():
     known = {f"{f} {g}" for f, g in todo}
     stale = sorted({*goals, *open_, *outside, *tests} - known)
     failures = [] if arg.update else [f"{k}: expected, but there is no such function" for k in stale]
-    if not arg.update:  # ref is proven whole, and stays so
+    if not arg.update:  # all of ref must stay proven
         failures += [f"{k}: not proven" for k in sorted(open_) if k.startswith("ref/")]
     todo = [t for t in todo if (not arg.file or t[0] == arg.file)
             and (not arg.function or t[1] == arg.function)]
     expected, what = (tests, "smoke tests") if arg.smoke else (goals, "goals")
     total = proved = 0
     results = []
-    late = set()  # functions that --tenth or --minutes had no time for
-    begun = []  # those that --tenth began
-    found = {}  # for each unit, which prover finds what the first one does not find soon
+    late = set()  # functions for which --tenth or --minutes had no time
+    begun = []  # functions that --tenth started
+    found = {}  # for each unit, which prover finds goals that the first one does not find quickly
 
     def remember(key, by):
-        """What found the goals, but for those that the first prover finds at once."""
+        """Record what found the goals, except those that the first prover finds at once."""
         hints = hints_of(key)
         for goal, (prover, seconds) in by.items():
             name = hints[goal].split()[0] if prover == "Script" else prover
@@ -553,13 +565,13 @@ def main():
                 found.setdefault(key, {})[goal] = f"{name} {seconds:.0f}" if slow else name
 
     def too_late(job):
-        """Whether a function is no longer begun."""
+        """Whether it is too late to start a function."""
         seconds = time.time() - begin
         return (arg.tenth and seconds > TENTH_SECONDS and len(begun) >= least_of(todo)
                 or arg.minutes and seconds > 60 * arg.minutes and job not in first)
 
     def batch(file, names):
-        """Prove these functions in one run.  Yields what prove returns."""
+        """Prove these functions in one run. Yields what prove returns."""
         start = time.time()
         if too_late((file, names[0])):
             late.update(f"{file} {name}" for name in names)
@@ -569,7 +581,8 @@ def main():
         return [((file, name), t, v, failed, bad, by, seconds) for name, t, v, failed, bad, by in done]
 
     def prove(job, timeout):
-        """Most goals fall at once to the prover that can: what is left is split, then gets longer."""
+        """Most goals are found at once by the right prover; the rest is split, then tried
+        longer."""
         file, function = job
         start = time.time()
         if too_late(job):
@@ -585,7 +598,7 @@ def main():
         if v != t and not bad:
             left = failed
             for seconds, split in ((SECOND_TRY, True), (timeout, False)):
-                for prop in (again(function, left), None):  # None: the names did not lead to all
+                for prop in (again(function, left), None):  # None: the names did not cover all of them
                     if not left or prop == "":
                         continue
                     proved = {}
@@ -593,7 +606,7 @@ def main():
                                                    len(PROVERS), NO_CACHE, prop, valid=proved,
                                                    split=split)
                     if total == 0 or total != valid + len(unproved):
-                        continue  # ended early: parts that were not tried prove nothing
+                        continue  # ended early: parts that were not tried are not proved
                     won, lost = ({annotation(goal) for goal in names} for names in (proved, unproved))
                     if not split:
                         remember(key, {goal: proved[goal] for goal in left if goal in proved})
@@ -626,9 +639,9 @@ def main():
             todo = todo[:next(k for k, n in enumerate(asked) if 10 * n >= asked[-1])]
             print(f"prove: {len(todo)} functions with a tenth of {asked[-1]} smoke tests: SEED={seed}", flush=True)
         smoke_control(arg.build, arg.seconds)
-    # many goals, long run: those start first, so that the lanes end together
+    # many goals mean a long run: those start first, so that the lanes end together
     todo.sort(key=lambda job: -goals.get(" ".join(job), 1000))
-    first = []  # with --minutes: what is never too late
+    first = []  # with --minutes: functions that are always proven
     if arg.minutes:
         seed = arg.seed or str(random.SystemRandom().randrange(10 ** 9))
         first, others = in_minutes(todo, seed)
@@ -652,7 +665,7 @@ def main():
         else:
             batches.append([kind, [job[1]], size])
     batched = [pool.submit(batch, kind[0], names) for kind, names, _ in batches]
-    alone = []  # other load costs the provers part of their seconds: these are tried once more
+    alone = []  # other load costs the provers part of their time, so these are tried once more, alone
 
     def outcomes():
         for done in concurrent.futures.as_completed(batched):
@@ -705,7 +718,7 @@ def main():
             record(k)
     whole = {file for file in texts if not arg.smoke and not arg.part and not arg.minutes and arg.file in (None, file)}
     whole -= {file for file in whole for failure in failures if failure.startswith(file + " ")}
-    if whole:  # what was changed meanwhile was not proven
+    if whole:  # files that were changed meanwhile were not proven
         after = digests(assumptions.read(ROOT, FILES))
         whole = {file for file in whole if after[file] == texts[file]}
         os.makedirs(os.path.dirname(PROVEN_HERE), exist_ok=True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which C files are proven, where their facts and lemmas are, and how Frama-C reads them: for prove.py, which proves
-them, and assumptions.py, which lists what remains assumed."""
+"""Which C files are proven, where their facts and lemmas are, and how Frama-C reads them. prove.py
+proves them, and assumptions.py lists what remains assumed."""
 import json, os, pathlib, re, subprocess, sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -14,13 +14,14 @@ FILES = ["ref/wp/ggm.c", "ref/wp/codec.c", "ref/node.c", "ref/core.c", "ref/code
          "opt/core.c", "opt/packed/load.c", "opt/packed/read.c", "opt/packed/draft/rewrite_set.c",
          "opt/packed/sets/set.c", "opt/packed/sets/runs.c", "opt/packed/sets/splice_runs.c", "opt/packed/sets/batch.c"]
 FOLDERS = ["ref", "opt"]
-SOURCES = ["include", "prg", *FOLDERS]  # all that the proofs read
+SOURCES = ["include", "prg", *FOLDERS]  # everything that the proofs read
 INCLUDES = ["-I" + folder for folder in SOURCES]
 LEMMAS = "(facts)"
-# What follows from the facts is proven from them, in node.c and store.c; the facts themselves from
-# the definitions, in wp/: unfolding a recursive definition would keep the provers from the former.
+# Consequences of the facts are proven from them, in node.c and store.c; the facts themselves are
+# proven from the definitions, in wp/: there, unfolding a recursive definition would keep the
+# provers from using the facts.
 FROM_FACTS = ["inv_same", "covered_same"]
-# The vocabularies of opt with facts, all of them above their lemmas, and where these facts are proven.
+# opt's vocabularies with facts, each above its lemmas, and the files that prove these facts.
 OPT_FACTS = {"opt/slots/wp/bitmap.c": "opt/slots/bitmap.acsl", "opt/packed/wp/tiles.c": "opt/packed/tiles.acsl",
              "opt/packed/wp/index.c": "opt/packed/index.acsl"}
 
@@ -36,7 +37,7 @@ def expectation(folder):
 
 
 def has_lemmas(file):
-    """Whether the lemmas of a file, or some of them, are proven there."""
+    """Whether a file's lemmas, or some of them, are proven in that file."""
     return (file in ("ref/node.c", "opt/slots/store.c", "opt/packed/index.c", "opt/packed/draft/draft.c",
                     "opt/packed/draft/splice.c", "opt/packed/sets/range.c", "opt/packed/draft/rewrite_set.c",
                     "opt/packed/sets/set.c", "opt/packed/sets/runs.c", "opt/packed/sets/splice_runs.c")
@@ -45,19 +46,20 @@ def has_lemmas(file):
 
 
 def lemmas_of(root, file):
-    """Which lemmas that the file sees are proven there: a function of the name."""
+    """Which of the lemmas that the file sees are proven there: it has a function of that name."""
     if file in OPT_FACTS:
         return opt_facts(root, file).__contains__
     return lambda name: "/wp/" not in file or name not in FROM_FACTS
 
 
 def cpp_arguments(file):
-    """What Frama-C's preprocessor is given.  -CC: a macro keeps its annotations."""
+    """The arguments for Frama-C's preprocessor. -CC keeps annotations in macros."""
     return " ".join(["-CC", *INCLUDES]) + (" -DGGM_DEFINITIONS" if "/wp/" in file else "")
 
 
 def opt_facts(root, file):
-    """The facts of opt that file proves, and the lemmas about the definitions by which they are proven."""
+    """The facts of opt that the file proves, and the lemmas about the definitions that prove
+    them."""
     text = open(os.path.join(root, OPT_FACTS[file])).read()
     for path in map(str, pathlib.Path(root, "opt").rglob("*.acsl")):
         if os.path.relpath(path, root) not in OPT_FACTS.values() and "FACT " in open(path).read():

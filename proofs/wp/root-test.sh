@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Where the proofs of the C code run: other versions of a tool are noticed, a system that is half made
-# is never used, one that is complete is used again.  Prints TAP; makes no system: mmdebstrap is a stand-in.
+# Tests where the C proofs run: other versions of a tool are noticed, an incomplete system is never
+# used, a complete one is used again. Prints TAP. It makes no system: mmdebstrap is a stand-in.
 set -u
 cd "$(dirname "$0")/../.." || exit
 tmp=$(mktemp -d)
@@ -34,7 +34,7 @@ for other in 'frama-c 29.0 (Copper)' 'why3 Why3 platform, version 1.5.10' 'z3 Z3
   cp "$tmp/right" "$tmp/bin/$name"
 done
 
-# PROVE_TOOLS.  The tools are stand-ins, of another version; no function is called none.
+# PROVE_TOOLS. The tools are stand-ins, of another version; no function is called none.
 tool z3 'echo "Z3 version 9.9.9 - 64 bit"'
 way() { PROVE_TOOLS=$1 proofs/wp/run.sh prove.py --file none --function none > "$tmp/out" 2>&1; }
 ! way there && grep -q "^prove: PROVE_TOOLS=there: here or debian12$" "$tmp/out"
@@ -57,12 +57,12 @@ if tools/root.sh make "$tmp/room/system" bookworm one 2>&1 | grep -q "needs one 
   echo "ok $((n += 1)) - tools/root.sh # SKIP no root's rights, no sudo, no user namespaces with ids"
   echo "1..$n"; exit $failed
 fi
-! make one && times 2; ok $? "a system that could not be made whole is made again"
+! make one && times 2; ok $? "a system that could not be completed is made again"
 touch "$tmp/room/system/rest"
 rm "$tmp/room/fail"
-make one && times 3 && [ ! -e "$tmp/room/system/rest" ]; ok $? "and anew: nothing is left of the half"
+make one && times 3 && [ ! -e "$tmp/room/system/rest" ]; ok $? "from scratch: nothing is left of the incomplete one"
 make one && times 3; ok $? "a complete one is used again"
-make one two && times 4; ok $? "with other packages it is made anew"
+make one two && times 4; ok $? "with other packages it is made again"
 tools/root.sh remove "$tmp/room/system" && [ ! -e "$tmp/room/system" ] && [ ! -e "$tmp/room/system.made" ]
 ok $? "remove leaves nothing"
 echo "1..$n"

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs a program of this folder where its tools have the versions that the proofs need: here if they
-# do, else in a Debian 12 of its own (build/debian12, made the first time; `make clean` removes it),
-# on a copy of the tree.  What it writes there comes back.
+# do, otherwise on a copy of the tree in a Debian 12 (build/debian12, made the first time; `make
+# clean` removes it). What the program writes there is copied back.
 # PROVE_TOOLS=here: with the tools of this system, whatever their versions; none may be missing.
-# PROVE_TOOLS=debian12: in that Debian 12 even so.
+# PROVE_TOOLS=debian12: in that Debian 12 even if the versions here are right.
 # Usage: run.sh prove.py ARGUMENT...
 set -eu
 cd "$(dirname "$0")/../.."
@@ -23,7 +23,7 @@ if [ "${PROVE_TOOLS:-}" != debian12 ] && python3 proofs/wp/prove.py --versions >
   exec python3 "proofs/wp/$1" "${@:2}"
 fi
 root=build/debian12
-echo "prove: not the tools that the proofs need; running in Debian 12 ($root)" >&2
+echo "prove: the tools here have other versions than the proofs need; running in Debian 12 ($root)" >&2
 python3 proofs/wp/prove.py --versions | sed 's/^prove:/  here:/' >&2 || true
 mkdir -p build
 exec 9> $root.lock

@@ -1,21 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Refuse where the compiler is given another program than Frama-C and the translators to Coq read.
+"""Refuses if the compiler is given a different program from what Frama-C and the translators to Coq
+read.
 
-  same_text.py --read FILE      write what Frama-C is given of each proven file; runs where Frama-C is
-  same_text.py --compare FILE   compare it, token by token, with what the compiler is given
-  same_text.py --update FILE    the same, but write proofs/wp/differences.txt; it keeps the reasons that it has
+  same_text.py --read FILE      write what Frama-C is given for each proven file; runs where Frama-C is
+  same_text.py --compare FILE   compare that, token by token, with what the compiler is given
+  same_text.py --update FILE    the same, but write proofs/wp/differences.txt, keeping the reasons in it
   same_text.py --translated     compare what the translators to Coq read of prg/ with what the compiler is given
 
-The compiler's text is the output of the preprocessor under the command by which make compiles the file (make -n),
-with the user's flags and macros.  Three programs are compared: the library; the second compilation of the same files
-for seeds of 32 bytes (wide.c), in which each renaming is undone; and the one file (make amalgamation), with both in it.
-Left out are system headers, storage classes at file scope, and attributes that change no meaning.  What differs else is
-listed in differences.txt with its reason, word for word; a block that is listed and not met is refused, too.
+The compiler's text is the preprocessor's output under the command with which make compiles the file
+(make -n), with the user's flags and macros. Three programs are compared: the library; the second
+compilation of the same files for 32-byte seeds (wide.c), in which each renaming is undone; and the
+one-file library (make amalgamation), which contains both. System headers, storage classes at file
+scope, and attributes that do not change the meaning are left out. Other differences are listed in
+differences.txt, word for word, with the reason; a listed block that does not occur is refused, too.
 
-Refused besides: flags that are not known to keep the meaning of C, other attributes, pragmas but those for warnings,
-#line, names that a renaming joins, a platform with other types than the proofs' (platform.c), a plain char that is
-computed with, and any name of the system's headers that platform.c does not check."""
+Also refused: compiler flags not known to keep the meaning of C, other attributes, pragmas except
+those for warnings, #line, names that a renaming makes equal, a platform whose types differ from
+those of the proofs (platform.c), arithmetic on plain char, and any name from the system's headers
+that platform.c does not check."""
 import concurrent.futures
 import difflib
 import json
@@ -38,8 +41,8 @@ ALL = "(all of it)"
 TRANSLATED = {"prg/keccak.c": keccak, "prg/aes.c": keccak, "prg/sha256.c": keccak, "prg/aes_instructions.c": vectors}
 PROVEN = [file for file in proven_files.FILES if "/wp/" not in file]
 WIDE = {folder: os.path.join(folder, "wide.c") for folder in proven_files.FOLDERS}
-# Of the compiler's flags: those of which the text or the platform's check shows the effect, and those without one on
-# what C means.
+# Compiler flags: those whose effect shows in the text or in the platform's check, and those that do
+# not affect the meaning of C.
 TEXT_FLAGS = r"-[DUI].*|-std=c11|-pthread"
 SAME_MEANING = r"-O[0-3sgz]?|-g.*|-W(?!p,|a,|l,).*|-pedantic|-pipe|-fPIC|-fpic|-fPIE|-flto.*|-m(arch|tune)=.*|" \
                r"-fvisibility=\w+|-fstack-protector(-\w+)?|-fstack-clash-protection|-fcf-protection(=\w+)?|" \
@@ -72,7 +75,8 @@ def without_comments(text):
 
 
 def own_tokens(root, text, what, section=lambda file, line: file, outside=False):
-    """{file of the tree: its tokens} of preprocessed text; outside: {None: those of other files}, too."""
+    """{file of the tree: its tokens} of preprocessed text; with outside also {None: the tokens of
+    other files}."""
     found, file, line = {}, None, 0
     for row in without_comments(text).split("\n"):
         mark = MARK.match(row)
@@ -95,8 +99,8 @@ def own_tokens(root, text, what, section=lambda file, line: file, outside=False)
 
 
 def plain(tokens, what):
-    """The tokens without attributes that change no meaning, and constants in one form: with 64 bits `long long` is
-    `long`, a literal needs no parentheses; __restrict is restrict."""
+    """The tokens without attributes that do not change the meaning, and with constants in one form:
+    with 64 bits `long long` is `long`, a literal needs no parentheses, __restrict is restrict."""
     out = []
     for token in attributes(tokens, what):
         if token[0].isdigit():
@@ -109,7 +113,7 @@ def plain(tokens, what):
 
 
 def attributes(tokens, what):
-    """The tokens without attributes that change no meaning."""
+    """The tokens without attributes that do not change the meaning."""
     out, at = [], 0
     while at < len(tokens):
         if tokens[at] not in ("__attribute__", "__attribute"):
@@ -133,7 +137,7 @@ def attributes(tokens, what):
 
 
 def statements(tokens):
-    """Tuples of tokens, each to a semicolon or brace; storage classes at file scope left out."""
+    """Tuples of tokens, each up to a semicolon or brace; storage classes at file scope left out."""
     out, one, depth = [], [], 0
     for token in tokens:
         depth += {"{": 1, "}": -1}.get(token, 0)
@@ -146,10 +150,10 @@ def statements(tokens):
 
 
 def differences(compiled, read):
-    """[(what stands before, the compiler's statements, Frama-C's)] where the two differ: before are the function's
-    head, or that of what else is open at file scope, and the statement before."""
+    """[(context, the compiler's statements, Frama-C's)] where the two differ. context: the head of
+    the function, or of whatever else is open at file scope, and the previous statement."""
     a, b = statements(compiled), statements(read)
-    heads, depth = [()], 0  # of Frama-C's statements
+    heads, depth = [()], 0  # for Frama-C's statements
     for one in b:
         heads.append(one if not depth and one[-1] == "{" else heads[-1] if depth else ())
         depth += (one[-1] == "{") - (one[-1] == "}")
@@ -164,7 +168,7 @@ def differences(compiled, read):
 
 
 def commands(root, files):
-    """{file: the command by which make compiles it, to be run with -E}."""
+    """{file: make's command that compiles it, to be run with -E}."""
     objects = [os.path.join("build", file[:-2] + ".o") for file in files]
     old = [part for file in files for part in ("-W", file)]
     text = run(["make", "-n", "V=1", "--no-print-directory", *old, *objects], root)
@@ -197,7 +201,7 @@ def preprocessor(words):
 
 
 def no_line(root):
-    """#line would let a file's text pass for a system header's."""
+    """#line would make a file's text look like a system header's."""
     for folder in proven_files.SOURCES:
         for path, _, names in os.walk(os.path.join(root, folder)):
             for name in names:
@@ -209,11 +213,11 @@ def no_line(root):
 
 
 def read_by_frama_c(root, units=tuple(PROVEN)):
-    """{proven file: {file: its tokens}}, from the commands that Frama-C says it preprocesses with."""
+    """{proven file: {file: its tokens}}, from the preprocessor commands that Frama-C prints."""
     platform = proven_files.run(["frama-c", "-c11", PLATFORM], cwd=root, env=dict(os.environ, PWD=root))
     if platform.returncode:
         raise Refused(f"{PLATFORM}: not what Frama-C takes for granted: {platform.stdout[-1000:]}")
-    # -dD would add the definitions
+    # -dD would add the definitions of macros
     extra = "-cpp-extra-args=" + proven_files.cpp_arguments(units[0])
     out = proven_files.run(["frama-c", "-print-cpp-commands", extra, *units],
                            cwd=root, env=dict(os.environ, PWD=root)).stdout
@@ -228,12 +232,12 @@ def read_by_frama_c(root, units=tuple(PROVEN)):
 
 
 def compared(name):
-    """Whether the text belongs to what is proven: other .c files do not."""
+    """Whether the text belongs to what is proven; other .c files do not."""
     return name in PROVEN or not name.endswith(".c")
 
 
 def texts_of(root, commands):
-    """{proven file: {file: its tokens}} of what these commands write."""
+    """{proven file: {file: its tokens}} from the output of these commands."""
     def text(item):
         file, command = item
         return file, {name: plain(tokens, f"{file}: {name}")
@@ -244,13 +248,13 @@ def texts_of(root, commands):
 
 
 def given_to_compiler(root):
-    """The same of the library, and {wide.c: {file: tokens}}."""
+    """The same for the library, and {wide.c: {file: tokens}}."""
     no_line(root)
     return texts_of(root, commands(root, [*PROVEN, *WIDE.values()]))
 
 
 def renamings(root, wide):
-    """{new name: old} of a wide.c."""
+    """{new name: old name} of a wide.c."""
     with open(os.path.join(root, wide), encoding="utf-8") as f:
         pairs = re.findall(r"^#define (\w+) ([A-Za-z_]\w*)$", f.read(), re.M)
     back = {new: old for old, new in pairs}
@@ -260,7 +264,7 @@ def renamings(root, wide):
 
 
 def one_file(root):
-    """The sections of the one file: {file: tokens}, and those that come a second time."""
+    """The sections of the one-file library: {file: tokens}, and those that occur a second time."""
     with open(os.path.join(root, ONE_FILE), encoding="utf-8") as f:
         lines = f.read().split("\n")
     begins, seen = [], set()
@@ -275,16 +279,17 @@ def one_file(root):
             return file, False
         return next((name for number, name in reversed(begins) if number <= line), (ONE_FILE, False))
     again = False
-    for k, (number, (name, twice)) in enumerate(begins):  # all that follows the wide.c belongs to the second time
+    for k, (number, (name, twice)) in enumerate(begins):  # everything after wide.c belongs to the second compilation
         again = again or name in WIDE.values()
         begins[k] = number, (name, twice and again)
-    text = run(["gcc", "-O2", "-E", ONE_FILE], root)  # as it says at its beginning
+    text = run(["gcc", "-O2", "-E", ONE_FILE], root)  # the command in its first comment
     return {key: plain(tokens, f"{ONE_FILE}: {key[0]}")
             for key, tokens in own_tokens(root, text, ONE_FILE, section).items() if compared(key[0])}
 
 
 class Comparison:
-    """blocks: {(file, what stands before, the compiler's statements, Frama-C's): programs in which it was met}."""
+    """blocks: {(file, context, the compiler's statements, Frama-C's): programs in which it
+    occurs}."""
 
     def __init__(self, read):
         self.read, self.blocks = read, {}
@@ -308,7 +313,7 @@ class Comparison:
         elif file in self.known:
             if compiled not in self.known[file]:
                 self.add(program, file, compiled, self.known[file][0])
-        elif program == "library":  # the others compile files that are not proven, with their headers
+        elif program == "library":  # the other programs compile files that are not proven, with their headers
             self.whole(file, "-")
 
     def library(self, compiled):
@@ -329,7 +334,8 @@ class Comparison:
                     self.add("library", file, seen[file][0], tokens)
 
     def renamed(self, program, back, texts):
-        """texts: {file: tokens} of a second time, with names in the place of those that back says."""
+        """texts: {file: tokens} of a second compilation, with names that `back` maps to the old
+        ones."""
         names = {token for tokens in self.known.values() for text in tokens for token in text}
         taken = sorted(new for new in back if new in names)
         if taken:
@@ -343,7 +349,7 @@ class Comparison:
 
 
 def no_other_names(root, texts, command):
-    """Compiled code takes from system headers the names that platform.c checks, and no others."""
+    """Compiled code uses only those names of system headers that platform.c checks."""
     with open(os.path.join(root, PLATFORM), encoding="utf-8") as f:
         checked = set(re.findall(r'"(\w+)"\);', f.read()))
     for unit, commanded in command.items():
@@ -356,7 +362,7 @@ def no_other_names(root, texts, command):
 
 
 def compare(root, read, units=tuple(PROVEN), one=True):
-    """The blocks in which a program differs from what Frama-C reads: as Comparison has them."""
+    """The blocks in which a program differs from what Frama-C reads, as in Comparison."""
     no_line(root)
     found = Comparison(read)
     wide = [file for file in WIDE.values() if one or set(units) == set(PROVEN)]
@@ -380,7 +386,7 @@ def compare(root, read, units=tuple(PROVEN), one=True):
 
 
 def listed(root):
-    """{block as Comparison has it: (its programs, its reason)} of differences.txt."""
+    """{block as in Comparison: (its programs, its reason)} from differences.txt."""
     found, reason, block = {}, "", None
     with open(os.path.join(root, LISTED), encoding="utf-8") as f:
         for line in f.read().splitlines():
@@ -403,7 +409,7 @@ def show(block, programs):
 
 
 def check(root, blocks, partial=False):
-    """partial: not all was compared, so what is listed may be missing."""
+    """partial: not everything was compared, so listed blocks may be missing."""
     known = listed(root)
     new = [show(block, programs) for block, programs in sorted(blocks.items())
            if not programs <= known.get(block, (set(), ""))[0]]
@@ -428,10 +434,10 @@ def update(root, blocks):
 
 
 def translated(root):
-    """What the translators to Coq read is what the compiler is given."""
+    """Check that the translators to Coq read what the compiler is given."""
     for source, translator in TRANSLATED.items():
         command = commands(root, [source])[source]
-        # without the compiler's header of intrinsics, of which they read nothing
+        # without the compiler's header of intrinsics, which they do not read
         given = own_tokens(root, run([*command[:-1], "-D_IMMINTRIN_H_INCLUDED", source], root), source)
         read = own_tokens(root, run([*(w for w in translator.PREPROCESS if w != "-P"), source], root), source)
         for file in sorted(given.keys() | read.keys()):

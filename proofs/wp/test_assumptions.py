@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""That assumptions.py refuses what a proof would believe unproven, as TAP: each case is a change that
-proves with the expected number of goals, or nearly, and makes a claim empty."""
+"""Tests that assumptions.py refuses what a proof would accept without proving it, as TAP. Each case
+is a change that is proven with (nearly) the expected number of goals and makes a claim empty."""
 import json
 import os
 import shutil
@@ -21,11 +21,12 @@ FIRST = "{\n  size_t lo"
 
 
 def calling(call, before="#include <stdlib.h>\n"):
-    """The changes by which ref_find begins with a call."""
+    """Changes after which ref_find begins with a call."""
     return [(INCLUDE, INCLUDE + before), (FIRST, FIRST.replace("\n", f"\n  {call};\n", 1))]
 
 
-# name, file to change, old (or a list of changes), new, files that see the change, what the refusal says
+# name; file to change; old (or a list of changes); new; files that see the change; text of the
+# refusal
 PLANTED = [
     ("a_false_lemma_in_the_code", "opt/core.c", WALK, WALK + "/*@ lemma l: \\forall integer x; x > 0; */\n",
      ["opt/core.c"], "lemma l is proven nowhere"),
@@ -135,8 +136,8 @@ PLANTED = [
 
 
 def wrong_count():
-    """A function with another number of goals than expected fails, and the file stays as it is; --update
-    writes the number.  In a folder of a name that Why3 would take apart."""
+    """A function with a different number of goals than expected fails, and the file stays as it is;
+    --update writes the number. In a folder whose name Why3 would split."""
     with tempfile.TemporaryDirectory(prefix="it's a tree ") as tmp:
         for folder in (*proven_files.SOURCES, "proofs/wp"):
             shutil.copytree(os.path.join(proven_files.ROOT, folder), os.path.join(tmp, folder), dirs_exist_ok=True)
@@ -162,7 +163,8 @@ def wrong_count():
 
 
 def comments():
-    """A comment within a condition may change, code and annotations may not, whatever strings look like."""
+    """A comment within a condition may change, but not code or annotations, whatever strings look
+    like."""
     pairs = [("a; /* b\n c */ d; // e", "a; \n d; "), ('"/*"; a; "*/"', '"/*"; a; "*/"'),
              ("'\"'; /* a */ b; '\"'", "'\"'; b; '\"'".replace("; b", ";  b")),
              ("/*@ a */ //@ b", "/*@ a */ //@ b"), ("// it's\na; // it's", "\na; "), ('"\\"/*"; a;', '"\\"/*"; a;')]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""That context.c leaves out assertions and does nothing else, and that a goal which does not follow is never
-called proven, as TAP.  SEED=... repeats a run."""
+"""Tests that context.c leaves out assertions and does nothing else, and that a goal which does not
+follow is never called proven, as TAP. SEED=... repeats a run."""
 import os
 import random
 import re
@@ -22,7 +22,7 @@ HEAD = "(set-logic ALL)\n(declare-sort point 0)\n" + "".join(
     f"(declare-fun {name} () Int)\n" for name in "abc") + "(declare-fun below (Int Int) Bool)\n"
 DEFINITION = ";; below'def\n(assert (forall ((x Int) (y Int)) (= (below x y) (< x y))))\n"
 FACTS = [";; H1\n(assert (< a b))\n", ";; H2\n(assert (< b c))\n"]
-# Z3 reads "q or c" in the fourth line, and without what looks like an assertion "q"
+# Z3 reads "q or c" in the fourth line; without the part that looks like an assertion it reads "q"
 ODD_COMMENTS = """(set-logic ALL)
 (declare-fun q () Bool)
 (declare-fun c () Bool)
@@ -34,7 +34,7 @@ CHECK = "(check-sat)\n(get-info :reason-unknown)\n"
 
 
 class Run:
-    """context on a text, with stubs for both provers or with the commands first and second."""
+    """Runs context on a text, with stubs for both provers or with the commands first and second."""
 
     def __init__(self, text, say="sat\\n", first=None, second=None, then="exit 0", milliseconds=5000):
         with tempfile.TemporaryDirectory() as tmp:
@@ -62,12 +62,12 @@ class Run:
             return f.read()
 
     def asked_the_whole(self):
-        """Whether the second prover saw the file itself, and what it said is all that was said."""
+        """Whether the second prover saw the file itself, and only its output was printed."""
         return self.whole == self.path + " " + self.text and (self.output, self.status) == ("whole\n", 3)
 
 
 def pieces(rng):
-    """A goal in pieces, [(text, whether it is an assertion that may be left out)]."""
+    """A goal in pieces: [(text, whether it is an assertion that may be left out)]."""
     names = ["f%d" % k for k in range(5)] + ["|f (%d)|" % k for k in range(2)]
     found = [("(set-logic ALL)\n", False)]
     found += [(f"(declare-fun {name} (Int) Int)\n", False) for name in names]
@@ -84,7 +84,8 @@ def pieces(rng):
 
 
 def left_out(seen, parts):
-    """How many pieces a copy lacks, None if it is anything but the pieces without some that may be left out."""
+    """How many pieces a copy lacks; None if it is anything but the pieces without some that may be
+    left out."""
     at = missing = 0
     for text, may in parts:
         if seen.startswith(text, at):
@@ -155,7 +156,7 @@ def other_commands_ask_about_the_whole_alone():
 
 
 def with_provers(text):
-    """What each prover says, asked first about the copy."""
+    """Each prover's answer, when asked first about the copy."""
     return [re.split(r"\n", Run(text, first=command, second=command).output)[0] for command in PROVERS]
 
 

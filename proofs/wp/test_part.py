@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""That `prove.py --part` leaves out only what was proven in the same words, and that chance alone decides
-what of it; that what --minutes and --tenth do not begin is said.  As TAP."""
+"""Tests that `prove.py --part` leaves out only what was proven in the same words, that chance alone
+decides which of those, and that functions which --minutes and --tenth do not start are reported.
+As TAP."""
 import json
 import os
 import shutil
@@ -49,7 +50,7 @@ def a_function_without_a_count_is_asked():
 
 
 def another_text(old, new):
-    """The digests of ref/core.c as it is, and with a change of what it reads."""
+    """The digests of ref/core.c as it is, and after a change in what it reads."""
     found = []
     for change in (False, True):
         with tempfile.TemporaryDirectory() as tmp:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""That same_text.py refuses what makes Frama-C, or a translator to Coq, and the compiler read different programs, as
-TAP.  Each case is a change that no goal and no digest of what Frama-C reads would show, or that changes a flag."""
+"""Tests that same_text.py refuses changes after which Frama-C, or a translator to Coq, and the
+compiler read different programs, as TAP. Each case is a change that shows in no goal and in no
+digest of what Frama-C reads, or that changes a flag."""
 import os
 import shutil
 import subprocess
@@ -41,7 +42,7 @@ def flag(text):
     return [("Makefile", FLAGS, FLAGS + " " + text)]
 
 
-# name, changes of files (file, old, new), what the refusal says
+# name; changes of files (file, old, new); text of the refusal
 PLANTED = [
     ("a_constant_of_libc", in_core("#include <stdlib.h>\nint most = RAND_MAX;\n"), "- int most = 2147483647 ;"),
     ("a_token_pasted_from_the_command_line", in_core(PASTE) +
@@ -66,7 +67,7 @@ PLANTED = [
     ("overflow_that_traps", flag("-ftrapv"), "-ftrapv: a flag"),
     ("enums_of_a_byte", flag("-fshort-enums"), "-fshort-enums: a flag"),
     ("32_bits", flag("-m32"), "-m32: a flag"),
-    ("a_flag_of_the_user", flag("$(NOTHING)"), "-fwrapv: a flag"),  # with CFLAGS below
+    ("a_flag_of_the_user", flag("$(NOTHING)"), "-fwrapv: a flag"),  # set in CFLAGS below
     ("a_pragma_that_packs", in_core("#pragma pack(1)\n"), "not allowed: #pragma pack"),
     ("a_pragma_that_optimizes", in_core('#pragma GCC optimize("wrapv")\n'), "not allowed: #pragma GCC optimize"),
     ("a_function_that_does_not_return", in_core("void never(void) __attribute__((noreturn));\n"), "attribute noreturn"),
@@ -104,7 +105,7 @@ PLATFORM = "sizeof(long) == 8", "sizeof(long) == 4"
 
 
 class Tree:
-    """A copy of the tree, changed for one case after the other."""
+    """A copy of the tree, changed for one case after another."""
 
     def __init__(self, root):
         self.root = root
@@ -114,7 +115,7 @@ class Tree:
                 (shutil.copytree if os.path.isdir(path) else shutil.copy2)(path, os.path.join(root, name))
 
     def refusal(self, changes, judge):
-        """What is refused after the changes; they are taken back."""
+        """The refusal after the changes, which are then undone."""
         before = {}
         try:
             for file, old, new in changes:
@@ -163,7 +164,8 @@ def main():
         read = same_text.read_by_frama_c(tmp)
 
         def judge(files):
-            """Compare the units that the files are, or one that reads them; the whole for what is in all."""
+            """Compare the units that the files are, or one that reads them; everything if all units
+            read them."""
             units = [file for file in files if file in same_text.PROVEN] or ["ref/core.c"]
             whole = any(file.startswith(("packaging/", "proofs/")) or file.endswith("wide.c") for file in files)
             if whole:

@@ -1,26 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Show that a change moves words and nothing else: what Frama-C reads (frama-c -print) and the object
-code of each file are those of another commit.
+"""Show that a change only moves or renames text: what Frama-C reads (frama-c -print) and the object
+code of each file equal those of another commit.
 
-  unchanged.py COMMIT [--code] [FILE...]   against the work tree; all proven files by default
-  --code             the object code alone: for a change of annotations that is proven anew
-  --renamed OLD=NEW  after a name was changed; again for each, and OLD_*=NEW_* for all that begin so or
-                     *_OLD=*_NEW for all that end so.  Both sides are read with the new names, and a new name
-                     that the commit had already is refused, so that no two names become one.  What is
-                     compared are words, since the length of names moves the ends of lines; the code is the
-                     assembler's text, in which functions have their names
+  unchanged.py COMMIT [--code] [FILE...]   compare with the work tree; default: all proven files
+  --code             only the object code: for a change of annotations that is proven again
+  --renamed OLD=NEW  after a name was changed; may be repeated; OLD_*=NEW_* and *_OLD=*_NEW rename all
+                     names with that beginning or end.  Both sides are read with the new names, and a new
+                     name that the commit already had is refused, so that no two names become one.  Words
+                     are compared, since the length of names moves line ends; for the code the
+                     assembler's text is compared, in which functions have their names
 
-For a commit that folds proof steps into macros, renames a file, a function or a predicate, or moves a
-declaration."""
+For a commit that folds proof steps into macros, renames a file, a function or a predicate, or moves
+a declaration."""
 import argparse, difflib, os, re, subprocess, sys, tempfile
 
 sys.dont_write_bytecode = True
-import proven_files  # noqa: E402  (beside this file)
+import proven_files  # noqa: E402  (in this folder)
 
 
 def object_code(root, file, text=False):
-    """The object code of a file, without what names its lines; None of one that is only proven."""
+    """The object code of a file, without line information; None for a file that is only proven."""
     if "/wp/" in file:
         return None
     with tempfile.NamedTemporaryFile(suffix=".o") as out:
@@ -41,7 +41,7 @@ def read_by_frama_c(root, file):
 
 
 class Renaming:
-    """Names and what they become: [(pattern of the whole old name, new, pattern of the whole new name)]."""
+    """Renamings: [(pattern of the whole old name, new, pattern of the whole new name)]."""
 
     def __init__(self, pairs):
         self.names = []
@@ -56,7 +56,7 @@ class Renaming:
         return sorted({found.group() for _, _, to in self.names for found in to.finditer(text)})
 
     def __call__(self, text):
-        """The text's words, a statement a line: where a line ends depends on the length of names."""
+        """The text's words, one statement per line, since the length of names moves line ends."""
         for of, new, _ in self.names:
             text = of.sub(new, text)
         return re.sub(r"([;{}]) ", r"\1\n", " ".join(re.findall(r"\w+|[^\w\s]", text)))
