@@ -1,6 +1,6 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* Facts that mathcomp 1.15 and mathcomp 2 call or state differently, under names of our own: the
-   other files compile with both.  No statement that a claim rests on uses this file. *)
+(* Facts that mathcomp 1.15 and mathcomp 2 name or state differently, under our own names, so
+   that the other files compile with both. No statement that a claim depends on uses this file. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -54,6 +54,6 @@ Qed.
 
 End Order.
 
-(* [finType of bool], which mathcomp 2.3 has not: the instance is found by unification. *)
+(* [finType of bool], which mathcomp 2.3 does not have: the instance is found by unification. *)
 Definition fin_of (S : finType) (_ : phant S) : finType := S.
 Notation one_bit := (fin_of (Phant bool)).

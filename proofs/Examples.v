@@ -1,6 +1,6 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The definitions at work on a tree of depth 3, by computation; then every headline theorem
-   applied to concrete arguments, so that its hypotheses are visibly satisfiable. *)
+(* The definitions on a tree of depth 3, by computation; then every headline theorem applied to
+   concrete arguments, so that its hypotheses are visibly satisfiable. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm.
 From Pprf.proofs Require Import Correctness Executable Scenarios Sizes.
@@ -48,7 +48,7 @@ Example expanded_everything : expanded_all label (pts 3 predT) root =
   [:: [::]; [:: o]; [:: o; o]; [:: o; i]; [:: i]; [:: i; o]; [:: i; i]].
 Proof. by []. Qed.
 
-(* A prefix goes with all leaves below it, whether they were punctured or not. *)
+(* A prefix is punctured with all leaves below it, whether they were punctured or not. *)
 Example puncture_prefix_01 :
   map fst (puncture_prefix label [:: o; i] (puncture label [:: o; i; i] root)) =
   [:: [:: o; o]; [:: i]].
@@ -78,7 +78,8 @@ Proof. by []. Qed.
 Example val_110 : val [:: i; i; o] = 6. Proof. by []. Qed.
 Example bits_6 : bits 3 6 = [:: i; i; o]. Proof. by []. Qed.
 
-(* A family that depends on the position: each seed lists the levels above it, + 5 on the right. *)
+(* A family that depends on the position: each seed lists the levels above it, plus 5 on the
+   right. *)
 Definition tweaked (p : bitseq) (s : seq nat) : seq nat * seq nat :=
   (size p :: s, size p + 5 :: s).
 Example eval_tweaked : eval tweaked (keygen [::]) [:: o; i; i] = Some [:: 7; 6; 0].
@@ -248,7 +249,7 @@ Example height_from_neighbours_ex :
 
 From Pprf.proofs Require Import Refinement.
 
-(* Leaf 3 punctured by the array's own algorithm, cursors and all. *)
+(* Leaf 3 punctured by the array's own algorithm, including its cursors. *)
 Example list_puncture_3 : positions (list_puncture 0 by_place [:: Node 0 3 10] 3) =
   positions punctured_3.
 Proof. by []. Qed.

@@ -18,18 +18,19 @@ From Pprf.proofs Require Import AcslAgree AcslSound ImportSound AcslLayout ApiSo
 From Pprf.proofs Require Import KeccakSound KeccakSuite AesSound AesVectorSound AesVectorPair KeccakVectorSound KeccakWalk
   ShaSound.
 
-(* The one statement, from ref's contracts, C's memory and any calls to SHA3-256 as FIPS 202 defines it; the
-   same from the contracts of opt's API; and both where the contracts' PRG is what the C code of the Keccak
-   functions computes. *)
+(* The one statement, from ref's contracts, C's memory and any calls to SHA3-256 as FIPS 202
+   defines it; the same from the contracts of opt's API; and both with what the C code of the
+   Keccak functions computes as the contracts' PRG. *)
 Print Assumptions ref_sha3_secure.
 Print Assumptions opt_sha3_secure.
 Print Assumptions ref_code_secure.
 Print Assumptions opt_code_secure.
 Print Assumptions sha3_suite_ok.
-(* Functions and memory of which those about opt speak, for every suite and depth, and any words of the bitmap. *)
+(* Functions and memory that satisfy the statements about opt, for every suite and depth, and any
+   words of the bitmap. *)
 Print Assumptions opt_inhabited.
 Print Assumptions keccak_is_the_suite.
-(* The same four for sha3-256-salted, whatever the salt; and with a salt that is drawn and public. *)
+(* The same four for sha3-256-salted, whatever the salt; and with a random public salt. *)
 Print Assumptions ref_salted_secure.
 Print Assumptions opt_salted_secure.
 Print Assumptions ref_salted_code_secure.
@@ -37,8 +38,8 @@ Print Assumptions opt_salted_code_secure.
 Print Assumptions ref_drawn_secure.
 Print Assumptions opt_drawn_secure.
 Print Assumptions salted_is_the_suite.
-(* The same four for aes-128, with opt's portable function for the code; and opt's bound in terms of AES-128 as a
-   PRP, by the families of the suites' bounds. *)
+(* The same four for aes-128, with opt's portable function as the code; and opt's bound in terms
+   of AES-128 as a PRP, through the families of the suites' bounds. *)
 Print Assumptions ref_aes_secure.
 Print Assumptions opt_aes_secure.
 Print Assumptions ref_aes_code_secure.
@@ -48,7 +49,7 @@ Print Assumptions aes_is_the_suite.
 Print Assumptions aes_prg_is_the_family.
 Print Assumptions salted_prg_is_the_family.
 
-(* The suites side by side, in terms of what cryptanalysis looks at. *)
+(* The suites compared, in terms of the primitives that cryptanalysis studies. *)
 Print Assumptions suite_adv_bounds.
 Print Assumptions suite_ideal_bounds.
 Print Assumptions aes_adv_bound_tree.

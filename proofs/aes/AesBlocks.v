@@ -1,5 +1,5 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* A block that passes a check of AesRounds.v does to all words what the check says. *)
+(* A block that passes a check of AesRounds.v has that effect on all words. *)
 From Coq Require Import NArith Lia Init.Byte.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import LaneCode AesCode.
@@ -32,7 +32,7 @@ Qed.
 Definition in_env (base n : nat) (r : env) (S : nat -> byte) : Prop :=
   forall i, i < 8 -> exists2 x, nth None r (base + i) = Some x &
   forall z, z < n -> tb x z = bit (S z) i.
-(* The round key's variables have no other bits. *)
+(* The round key's variables have no other bits set. *)
 Definition key_in_env (r : env) (K : nat -> byte) : Prop :=
   forall i, i < 8 -> exists2 x, nth None r (key_ + i) = Some x &
   forall z, z < 64 -> tb x z = (z < 16) && bit (K z) i.
@@ -114,7 +114,7 @@ have -> : s_ + (8 + (u - s_ - 8)) = u by rewrite addnA.
 by rewrite E odflt_some xK // ltz16.
 Qed.
 
-(* What the unknowns of the planes are. *)
+(* The values of the unknowns in the planes. *)
 Lemma plane_bit r S i z : in_env s_ 48 r S -> i < 8 -> z < 48 ->
   bits_of_words (words_of r) (N.of_nat (64 * i + z).+1) = bit (S z) i.
 Proof.

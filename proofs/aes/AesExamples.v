@@ -1,5 +1,6 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* FIPS 197's own examples (sections 4.2 and 5.1.1, Appendices A.1, B and C.1), and instances of the theorems; proofs/tools/aes-test.py has values of another implementation. *)
+(* FIPS 197's own examples (sections 4.2 and 5.1.1, Appendices A.1, B and C.1), and instances of
+   the theorems; proofs/tools/aes-test.py has values from another implementation. *)
 From Coq Require Import NArith Init.Byte.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import VectorCode AesVectorCode.
@@ -43,8 +44,8 @@ Proof. by vm_compute. Qed.
 Example aes_sound_ex := aes_sound
   0x0706050403020100 0x0f0e0d0c0b0a0908 0x7766554433221100 0xffeeddccbbaa9988 0.
 
-(* For that seed at four neighbours of height 3, children going elsewhere; the first one's right child goes where
-   its seed was. *)
+(* For that seed at four neighbours of height 3; children go elsewhere, except that the first
+   one's right child replaces its seed. *)
 Definition steps_c : seq step :=
   [seq Step l (l + 4) (if l =? 0 then 0 else l + 8) (8 * l) 3 | l <- [:: 0; 1; 2; 3]]%num.
 Example aes_lanes_sound_ex := @aes_lanes_sound opt_aes_ni_x4 4 steps_c (fun _ => seed_c)

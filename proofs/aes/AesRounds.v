@@ -1,5 +1,5 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The blocks of opt_aes_bitsliced compute what FIPS 197's rounds do, on two states and the round key. *)
+(* The blocks of opt_aes_bitsliced compute FIPS 197's rounds on two states and the round key. *)
 From Coq Require Import NArith Lia Init.Byte.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import LaneCode AesCode.
@@ -36,7 +36,7 @@ Proof. by move=> same; rewrite /of_bits !same. Qed.
 Lemma byte_ext b c : (forall i, i < 8 -> bit b i = bit c i) -> b = c.
 Proof. by move=> same; rewrite -(of_bits_bit b) -(of_bits_bit c); apply: of_bits_ext. Qed.
 
-(* What holds of the 256 bytes by computation. *)
+(* A property of all 256 bytes, by computation. *)
 Lemma all_bytes (P : byte -> bool) : all P byte_values -> forall b, P b.
 Proof.
 move=> ok b.
@@ -112,7 +112,7 @@ Proof. by vm_compute. Qed.
 
 (* ---- The linear steps --------------------------------------------------------------------------- *)
 
-(* Two states and the round key, as they lie in the planes. *)
+(* Two states and the round key, in their order in the planes. *)
 Definition at3 (L R K : seq byte) (z : nat) : byte :=
   if z < 16 then nth x00 L z else if z < 32 then nth x00 R (z - 16) else nth x00 K (z - 32).
 

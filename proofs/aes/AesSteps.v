@@ -1,5 +1,5 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The sums of unknown bits that AesRounds.v compares with are what FIPS 197 says. *)
+(* The sums of unknown bits in AesRounds.v equal FIPS 197's definitions. *)
 From Coq Require Import NArith Lia Init.Byte.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import LaneCode AesCode.

@@ -1,6 +1,7 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* Blocks of LaneCode.v computed in two ways that decide about all words: bit by bit on sums of unknown bits,
-   for shifts, masks and xor; and on one bit of each word, for what acts on each bit alike. *)
+(* Two ways to compute blocks of LaneCode.v, each of which decides about all words: bit by bit on
+   sums of unknown bits, for shifts, masks and xor; and on one bit of each word, for operations
+   that treat all bits alike. *)
 From Coq Require Import NArith Lia.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import LaneCode.
@@ -19,7 +20,7 @@ Fixpoint toggle (a : N) (p : form) : form :=
 Definition plus (p q : form) : form := foldr toggle q p.
 Definition same (p q : form) : bool := nilp (plus p q).
 
-(* A word: its bits, the lowest first; those that are missing are 0. *)
+(* A word: its bits, lowest first; missing bits are 0. *)
 Definition sword : Type := seq form.
 Definition sbit (s : sword) (z : nat) : form := nth [::] s z.
 Definition word_of (f : nat -> form) : sword := mkseq f 64.
@@ -232,7 +233,7 @@ apply: IH => u' p'; rewrite !nth_set_nth /=; case: eqP => [_ [<-] | _ /kn //].
 by exists x.
 Qed.
 
-(* What a block does not assign stays. *)
+(* A variable that a block does not assign keeps its value. *)
 Lemma run_block_keeps table i b r r' u :
   all (fun a : nat * expr => a.1 != u) b -> run_block table i b r = Some r' ->
   nth None r' u = nth None r u.

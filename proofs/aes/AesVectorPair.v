@@ -119,7 +119,7 @@ End Single.
 Lemma ni_right : single_right opt_aes_ni (ring aes_ni_encrypt_pair_v aes_ni_a aes_ni_b).
 Proof. by vm_compute. Qed.
 
-(* Its children are returned, and memory stays as it was. *)
+(* Its children are returned, and memory does not change. *)
 Theorem aes_ni_sound lo hi salt_lo salt_hi id (m : memory) :
   let seed := put_le 8 lo ++ put_le 8 hi in
   let salt := put_le 8 salt_lo ++ put_le 8 salt_hi in

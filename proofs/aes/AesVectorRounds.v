@@ -1,5 +1,6 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* FIPS 197's rounds as sums of unknown bytes, for several pairs of blocks at once, each pair under a key of its own. *)
+(* FIPS 197's rounds as sums of unknown bytes, for several pairs of blocks at once, each pair
+   under its own key. *)
 From Coq Require Import NArith Lia Init.Byte.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Codec VectorCode.
@@ -9,7 +10,7 @@ Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
 
-(* What is not computed here, where a step looks whether two sides are the same. *)
+(* Not to be computed when a step compares two sides. *)
 Local Opaque S_box xtimes key_expansion.
 
 (* ---- One pair: the key, the left block and the right block are the 48 unknown bytes from `base' on ------- *)

@@ -1,6 +1,6 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The AES functions of opt on vectors, from the seeds in memory to the children's in memory, compute the halves of
-   the suite aes-128, with AES-128 as FIPS 197 defines it. *)
+(* The AES functions of opt on vectors, from seeds in memory to children in memory, compute the
+   halves of the suite aes-128, with AES-128 as FIPS 197 defines it. *)
 From Coq Require Import NArith Lia Init.Byte.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Codec VectorCode AesVectorCode.
@@ -49,7 +49,7 @@ Lemma halfE seed salt id tail :
   rounds (key_expansion seed) (first_state seed salt id tail) 10 = aes_128 (block salt id tail) seed.
 Proof. by rewrite /aes_128 cipher_rounds. Qed.
 
-(* The unknowns: n seeds, the salt, n ids, and what else there is. *)
+(* The unknowns: n seeds, the salt, n ids, and others. *)
 Definition inputs (seeds : seq value) (salt : value) (ids : seq value) (rest : value) : value :=
   flatten seeds ++ salt ++ flatten ids ++ rest.
 
@@ -169,7 +169,7 @@ Qed.
 
 (* ---- Memory ----------------------------------------------------------------------------------------- *)
 
-(* Of which step the place of a child is, and whether of the right one. *)
+(* The step that a child's place belongs to, and whether it is the right child. *)
 Definition child_at (p : pointer) : option (bool * nat) :=
   match p with
   | Left l => Some (false, l)
@@ -264,7 +264,7 @@ Proof. by move=> E1 E2; rewrite /= E1 E2. Qed.
 (* The id of a step's node, as C computes it. *)
 Definition node_id (start height : N) : N := (2 * start + 2 ^ height)%num.
 
-(* With ids only where they are asked for. *)
+(* With ids only if the suite has them. *)
 Definition step_names (salted : bool) (n : nat) : names := fun _ e =>
   match e with
   | Loadu (Seed i) => if i < n then Some (unknowns (16 * i) 16) else None
@@ -374,7 +374,7 @@ Qed.
 
 (* ---- The children in memory -------------------------------------------------------------------------- *)
 
-(* Each step's children are stored, with such values and no others. *)
+(* Each step's children are stored, with these values and no others. *)
 Definition stores_right (right : bool -> nat -> sval -> bool) (out : seq (bool * pointer * sval)) : bool :=
   all (fun x => ~~ x.1.1 && if child_at x.1.2 is Some (side, l) then (l < n) && right side l x.2 else false) out &&
   all (fun l => has (fun x => child_at x.1.2 == Some (false, l)) out && has (fun x => child_at x.1.2 == Some (true, l)) out)
@@ -526,8 +526,9 @@ Proof. by vm_compute. Qed.
 Lemma vaes_x8_right : lanes_right true 8 opt_aes_vaes_x8 5 vaes_x8_pattern.
 Proof. by vm_compute. Qed.
 
-(* For these steps, whose ids fit into 64 bits and whose children have places of their own (a child's may be any
-   step's seed's): the children of each are stored, made of the seeds that were there, and nothing else changes. *)
+(* For these steps, if their ids fit into 64 bits and their children have separate places (a
+   child may replace a step's seed): each step's children are stored, computed from the seeds
+   that were there, and nothing else changes. *)
 Theorem aes_lanes_sound f n (ss : seq step) (m : memory) salt_lo salt_hi :
   List.In (f, n) [:: (opt_aes_ni_x4, 4); (opt_aes_vaes_x4, 4); (opt_aes_vaes_x8, 8)] ->
   size ss = n ->

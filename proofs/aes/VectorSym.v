@@ -1,8 +1,8 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* Functions of VectorCode.v computed on sums of unknown bytes: what a decision about all of them needs.
+(* Functions of VectorCode.v computed on sums of unknown bytes, which decides about all bytes.
 
-   A byte is a sum (in GF(2^8)) of constants x^i, of unknown bytes, of what FIPS 197's S-box makes of unknown
-   bytes, and of that times x. *)
+   A byte is a sum (in GF(2^8)) of constants x^i, unknown bytes, values of FIPS 197's S-box at
+   unknown bytes, and x times these. *)
 From Coq Require Import NArith Lia Init.Byte.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Codec VectorCode.
@@ -25,7 +25,7 @@ Proof. by apply: byte_ext => i lt; rewrite bit_of_bits // bit0 Bool.xorb_false_l
 Lemma addb b : add b b = x00.
 Proof. by apply: byte_ext => i lt; rewrite bit_of_bits // bit0 Bool.xorb_nilpotent. Qed.
 
-(* Unknown byte n; S-box of it; that times x; the constants are the numbers below 8. *)
+(* Unknown byte n; S-box of it; x times that; the constants are the numbers below 8. *)
 Definition plain (n : nat) : N := (8 + 3 * N.of_nat n)%num.
 Definition unknown (n : nat) : form := [:: plain n].
 Definition unknowns (n k : nat) : seq form := mkseq (fun i => unknown (n + i)) k.
@@ -46,7 +46,7 @@ Definition atom (a : N) : byte :=
   | _ => xtimes (S_box (u (place_of a)))
   end.
 
-(* By cbv: the S-box is not to be computed. *)
+(* By cbv: the S-box must not be computed. *)
 Lemma atom_0 a : (8 <=? a)%num -> ((a - 8) mod 3 = 0)%num -> atom a = u (place_of a).
 Proof. by move/N.leb_le/N.ltb_ge => le E; rewrite /atom le E. Qed.
 Lemma atom_1 a : (8 <=? a)%num -> ((a - 8) mod 3 = 1)%num -> atom a = S_box (u (place_of a)).
@@ -111,7 +111,7 @@ Definition sym_s_box (p : form) : option form :=
   if as_const p is Some c then Some (const (S_box c))
   else if p is [:: a] then if is_plain a then Some [:: (a + 1)%num] else None else None.
 
-(* The number behind is of the same place. *)
+(* The next number has the same place. *)
 Lemma atom_next a m : (8 <=? a)%num -> ((a - 8) mod 3 = m)%num -> (m <? 2)%num ->
   [/\ (8 <=? a + 1)%num, ((a + 1 - 8) mod 3 = m + 1)%num & place_of (a + 1) = place_of a].
 Proof.
@@ -338,7 +338,7 @@ Qed.
 
 Definition constants (o : op) : option sval := Some (map const (meaning o [::])).
 
-(* Those that only move bytes. *)
+(* Operators that only move bytes. *)
 Definition is_move (o : op) : bool :=
   match o with
   | xor64 | and64 | or64 | add64 | mul64 | shl64 | shr64 | mm_set_epi32 _ _ _ _ | mm_set1_epi32 _ | mm512_set1_epi32 _
@@ -438,7 +438,7 @@ Definition sym_env : Type := seq (option sval).
 Definition known (r : env) (s : sym_env) : Prop :=
   forall k x, nth None s k = Some x -> nth None r k = Some (bytes_of x).
 
-(* What expressions besides sums are called: words of the caller's, loads. *)
+(* Names of expressions other than sums: the caller's words, loads. *)
 Definition names : Type := sym_env -> expr -> option sval.
 Definition no_names : names := fun _ _ => None.
 
@@ -464,8 +464,8 @@ Fixpoint sym_code (code : seq statement) (s : sym_env) : option sym_env :=
 
 End Eval.
 
-(* Code with stores, whose values have no names: the values stored, in order, and whether only where copath
-   is not NULL. *)
+(* Code with stores, whose values have no names: the stored values, in order, and whether they
+   are stored only if copath is not NULL. *)
 Fixpoint sym_stores (code : seq statement) (s : sym_env) : option (sym_env * seq (bool * pointer * sval)) :=
   let sent guarded p e code' :=
     if sym_eval no_names s e is Some x then
@@ -612,7 +612,7 @@ Qed.
 
 End Bytes.
 
-(* Sums of constants and unknown bytes, with sums in place of these. *)
+(* Sums of constants and unknown bytes, with sums substituted for the unknown bytes. *)
 Definition subst_atom (next : sval) (a : N) : option form :=
   if (a <? 8)%num then Some [:: a] else if is_plain a then Some (nth [::] next (place_of a)) else None.
 Definition subst (next : sval) (p : form) : option form :=

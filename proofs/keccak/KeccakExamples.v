@@ -1,5 +1,6 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* Known answers of SHA3-256, of other origin (Python's hashlib); proofs/tools/keccak-test.py has more. *)
+(* Known answers of SHA3-256 from an independent source (Python's hashlib);
+   proofs/tools/keccak-test.py has more. *)
 From Coq Require Import NArith Init.Byte.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Fips202 LaneCode KeccakCode.
@@ -66,8 +67,8 @@ Qed.
 Example salted_is_the_suite_ex := @salted_is_the_suite opt_salted_scalar 0x0706050403020100%num
   0x0f0e0d0c0b0a0908%num 0x1716151413121110%num 0x1f1e1d1c1b1a1918%num 0x2726252423222120%num (or_introl erefl).
 
-(* Four times that seed, at 0 .. 3, in steps of the node of that id; the left children go to 4 .. 7, the first right one
-   to where its seed is. *)
+(* Four times that seed, at 0 .. 3, in steps of the node with that id; the left children go to 4
+   .. 7, the first right child replaces its seed. *)
 Definition steps : seq VectorCode.step :=
   [seq VectorCode.Step l (l + 4) (if l =? 0 then 0 else l + 8) 0x1393129211911080 5 | l <- [:: 0; 1; 2; 3]]%num.
 

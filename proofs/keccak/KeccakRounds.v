@@ -148,7 +148,7 @@ Qed.
 
 End Blocks.
 
-(* What the variables from `base' on hold are the unknowns' values. *)
+(* The variables from `base' on hold the values of the unknowns. *)
 Definition values_at (base : nat) (r : env) (words : seq N) (n : nat) : N :=
   if n < 25 then odflt 0%num (nth None r (base + n)) else nth 0%num words (n - 25).
 
@@ -182,7 +182,7 @@ Lemma last_round : makes_round e0 (after opt_keccak_scalar) (sym_state e0) unkno
   (const (nth 0%num iota_words 23)) 0 4.
 Proof. by vm_compute. Qed.
 
-(* A block of n words, n < 16, and the padding of section 5 behind them. *)
+(* A block of n words, n < 16, followed by the padding of section 5. *)
 Definition padded_word (n k : nat) : N :=
   if k == n then 6%num else if k == 16 then (2 ^ 63)%num else 0%num.
 Definition first_lanes (n : nat) : seq poly :=
@@ -253,7 +253,7 @@ apply: IH => //; first by rewrite oddD oi.
 by rewrite addn2 !roundsS.
 Qed.
 
-(* The functions differ before the loop alone. *)
+(* The functions differ only before the loop. *)
 Definition with_first_round (b : block) : program :=
   Program (variables opt_keccak_scalar) b (first opt_keccak_scalar) (limit opt_keccak_scalar)
     (step opt_keccak_scalar) (body opt_keccak_scalar) (after opt_keccak_scalar)

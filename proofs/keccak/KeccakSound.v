@@ -1,6 +1,6 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The Keccak functions of opt compute SHA3-256 of a seed's 16 bytes, or of these, a salt's and a node's id,
-   as FIPS 202 defines it. *)
+(* The Keccak functions of opt compute SHA3-256 of a seed's 16 bytes, or of a seed's, a salt's
+   and a node id's bytes, as FIPS 202 defines it. *)
 From Coq Require Import NArith Lia Init.Byte.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Fips202 LaneCode KeccakCode.
@@ -63,7 +63,7 @@ Proof.
 by elim: S => [|b S IH] //; rewrite -[in RHS]IH; case: b.
 Qed.
 
-(* Behind the message's n words of 64 bits. *)
+(* After the message's n words of 64 bits. *)
 Definition padding (n : nat) : seq bool :=
   [:: false; true] ++ pad10_1 1088 (w * n + 2) ++ nseq 512 false.
 Definition digest_lanes (A : state) : seq bool :=
@@ -126,7 +126,7 @@ Definition padding_is (n : nat) : bool :=
 Lemma padding_isP n : seed_or_node n -> padding_is n.
 Proof. by case/orP=> /eqP ->; vm_compute. Qed.
 
-(* The state that the padded block makes of the zero state. *)
+(* The state after the padded block is absorbed into the zero state. *)
 Lemma first_lanesP ws : seed_or_node (size ws) ->
   holds (nth 0%num ws) (of_string (bits_of_words ws ++ padding (size ws))) (first_lanes (size ws)).
 Proof.
@@ -202,7 +202,7 @@ have {}E3 : nth None r3 e3 = Some m1 := E3.
 by rewrite /values /eval E0 E1 E2 E3.
 Qed.
 
-(* What is hashed is these words' bytes, each least significant first. *)
+(* The hashed string is these words' bytes, each word least significant byte first. *)
 Definition bytes_of_words (ws : seq N) : seq byte := flatten (map (Codec.put_le 8) ws).
 
 Lemma bits_of_bytes_of_words ws : bits_of_bytes (bytes_of_words ws) = bits_of_words ws.
@@ -229,7 +229,7 @@ exists l0, l1, r0, r1; split=> //.
 by rewrite /sha3_256 bits_of_bytes_of_words B -bits_of_bytes_of_words -[RHS]bytes_of_bits_of.
 Qed.
 
-(* The functions of prg/keccak.c are one program for each suite: equal by computation. *)
+(* The functions of prg/keccak.c are one program per suite: equal by computation. *)
 Lemma one_program p :
   List.In p [:: opt_keccak_scalar; opt_keccak_avx2; opt_keccak_avx512; opt_keccak_avx2_x4;
                 opt_keccak_avx512_x4; opt_keccak_avx512_x8] ->
@@ -260,7 +260,7 @@ rewrite avx2 avx512 avx2_x4 avx512_x4 avx512_x8 -scalar => listed.
 by case: listed => [|[|[|[|[|[|[]]]]]]].
 Qed.
 
-(* The functions of prg/keccak.c: of uint64_t, and of vectors the elements. *)
+(* The functions of prg/keccak.c on uint64_t, and those on vectors, element by element. *)
 Theorem keccak_sound p lo hi :
   List.In p [:: opt_keccak_scalar; opt_keccak_avx2; opt_keccak_avx512; opt_keccak_avx2_x4;
                 opt_keccak_avx512_x4; opt_keccak_avx512_x8] ->
@@ -274,7 +274,8 @@ have [l0 [l1 [r0 [r1 [R _ B]]]]] := @one_block_sound _ [:: lo; hi] isT first_rou
 by exists l0, l1, r0, r1; split; [exact: R | exact: (esym B)].
 Qed.
 
-(* Those of sha3-256-salted: the 16 bytes of a seed, the 16 of a salt and the 8 of a node's in-order id. *)
+(* Those of sha3-256-salted: the 16 bytes of a seed, the 16 of a salt and the 8 of a node's
+   in-order id. *)
 Theorem salted_sound p lo hi salt_lo salt_hi id :
   List.In p [:: opt_salted_scalar; opt_salted_avx2; opt_salted_avx512; opt_salted_avx2_x4;
                 opt_salted_avx512_x4; opt_salted_avx512_x8] ->

@@ -1,7 +1,7 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The suites' PRGs are what the C code of the Keccak functions computes: seeds and salts in two words, ids in
-   one, and SHA3-256's halves.  This joins keccak_sound and salted_sound, about bytes, to the security
-   statements, about 128 bits. *)
+(* The suites' PRGs equal what the C code of the Keccak functions computes: seeds and salts in
+   two words, ids in one word, and SHA3-256's halves. This connects keccak_sound and
+   salted_sound, about bytes, with the security statements, about 128 bits. *)
 From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import LaneCode KeccakCode.

@@ -1,10 +1,10 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* Blocks of LaneCode.v computed on polynomials: what a decision about all words needs.
+(* Blocks of LaneCode.v computed on polynomials, which decides about all words.
 
-   A polynomial stands for a word: its bit z is the sum, mod 2, of terms, a term the product of
-   bit z of a constant and of bits z - k (mod 64) of unknown words. Operators on words that act on
-   each bit alike, and rotations, are operators on polynomials; two words are equal if the sum of
-   their polynomials has zero constants only. *)
+   A polynomial stands for a word: its bit z is the sum, mod 2, of terms; a term is the product
+   of bit z of a constant and of bits z - k (mod 64) of unknown words. Operators on words that
+   treat all bits alike, and rotations, are operators on polynomials; two words are equal if the
+   sum of their polynomials has only zero constants. *)
 From Coq Require Import NArith Lia.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Fips202 LaneCode.

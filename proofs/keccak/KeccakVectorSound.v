@@ -1,7 +1,7 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The Keccak functions of opt on four and eight seeds, from the seeds in memory to the children's in memory, compute
-   the halves of SHA3-256 of each seed, or of each with a salt and its node's id, as FIPS 202 defines it; so do those on
-   one seed in vectors. *)
+(* The Keccak functions of opt on four and eight seeds, from seeds in memory to children in
+   memory, compute the halves of SHA3-256 of each seed, or of each seed with a salt and its
+   node's id, as FIPS 202 defines it; so do those on one seed in vectors. *)
 From Coq Require Import NArith Lia Init.Byte.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require LaneCode KeccakCode Fips202.
@@ -81,7 +81,7 @@ apply: known_pattern => place_k x; case=> [|[|[|[|[]]]]] [<- <-].
 by rewrite Ex3; congr Some; apply/esym/(bytes_slice _ sx3) => i lt; exact: (slice 3 i isT lt).
 Qed.
 
-(* What such a program returns is in these variables before. *)
+(* Before that, these variables hold the values that such a program returns. *)
 Definition returned_words : seq LaneCode.expr :=
   [:: LaneCode.Var KeccakCode.e0; LaneCode.Var KeccakCode.e1; LaneCode.Var KeccakCode.e2; LaneCode.Var KeccakCode.e3;
       LaneCode.Const 0].
@@ -116,7 +116,7 @@ Let salt := VectorCode.word salt_lo ++ VectorCode.word salt_hi.
 Let v := inputs seeds salt ids [::].
 Let u := nth x00 v.
 
-(* What is hashed of step l: two words of its seed, two of the salt, its id. *)
+(* The hashed words of step l: two of its seed, two of the salt, its id. *)
 Definition arguments : nat := if salted then 5 else 2.
 Definition argument (t l : nat) : value :=
   match t with
@@ -168,7 +168,7 @@ move=> lt; have sz := size_argument t lt; case: t sz => [|[|[|[|t]]]] sz; apply:
 by rewrite -(id_at_u l i) // !addnA.
 Qed.
 
-(* Word j of the vectors is step nth 0 order j's. *)
+(* Word j of the vectors belongs to step nth 0 order j. *)
 Definition loaded_right (places order : seq nat) (s : sym_env) : bool :=
   all (fun t => if nth None s (nth 0 places t) is Some x then
       (size x == 8 * n) && all (fun j => same_sval (take 8 (drop (8 * j) x)) (form_of t (nth 0 order j))) (iota 0 n)
@@ -271,7 +271,8 @@ End Lanes.
 
 (* ---- A function on one seed ----------------------------------------------------------------------------- *)
 
-(* The words that are hashed are among the arguments' first, in the same order; they are the first words of vectors. *)
+(* The hashed words are among the first arguments, in the same order; they are the first words of
+   vectors. *)
 Definition single_right (f : function) (p : LaneCode.program) (taken hashed loads : nat) (places : seq nat) : bool :=
   let code := flatten (opening f) in
   let hashes := sumn [seq size x.2 | x <- written_out p] in
@@ -355,10 +356,11 @@ End Single.
 
 (* ---- The functions ------------------------------------------------------------------------------------- *)
 
-(* Where the variables of the program are among those of a function: a seed's words, the salt's and the id, and from
-   the first lane of a state on the others, in the same order. *)
+(* Where a function keeps the program's variables: the words of a seed and of the salt, and the
+   id; and the others, from the first lane of a state on, in the same order. *)
 Definition places_from (lo hi : nat) (node : seq nat) (a0 : nat) : seq nat := [:: lo; hi] ++ node ++ iota a0 65.
-(* Those of a function without a salt have no place: some that it has not. *)
+(* A function without a salt has no place for three of them: they get places beyond its
+   variables. *)
 Definition no_places (f : function) : seq nat := iota (variables f) 3.
 Definition order_4 : seq nat := [:: 0; 2; 1; 3].
 Definition order_8 : seq nat := [:: 0; 2; 1; 3; 4; 6; 5; 7].
@@ -407,7 +409,7 @@ Lemma salted_avx512_right :
   single_right opt_salted_avx512 KeccakCode.opt_salted_scalar 5 5 5 salted_avx512_places.
 Proof. by vm_compute. Qed.
 
-(* Its children's words are returned, whatever start and height are, and memory stays as it was. *)
+(* Its children's words are returned, whatever start and height are, and memory does not change. *)
 Theorem keccak_avx512_sound lo hi start (m : memory) :
   exists l0 l1 r0 r1,
   run opt_keccak_avx512 (Call [::] None 0) [seq VectorCode.word w | w <- [:: lo; hi; start]] m =
@@ -433,8 +435,9 @@ exact: (@single_sound m [:: lo; hi; salt_lo; salt_hi; id] KeccakCode.opt_salted_
   salted_avx512_right).
 Qed.
 
-(* For these steps, whose children have places of their own (a child's may be any step's seed's): the children of each
-   are stored, made of the seed that was there, and nothing else changes. *)
+(* For these steps, if their children have separate places (a child may replace a step's seed):
+   each step's children are stored, computed from the seed that was there, and nothing else
+   changes. *)
 Theorem keccak_lanes_sound f n (ss : seq step) (m : memory) :
   List.In (f, n) [:: (opt_keccak_avx2_x4, 4); (opt_keccak_avx512_x4, 4); (opt_keccak_avx512_x8, 8)] ->
   size ss = n ->

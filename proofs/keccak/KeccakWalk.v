@@ -1,6 +1,6 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The walks of opt from a node down to a leaf in AVX-512's vectors: what they return is the leaf's seed in the model's
-   tree, and what they store, if they are asked to, are the seeds beside the path. *)
+(* The walks of opt from a node down to a leaf in AVX-512 vectors: they return the leaf's seed in
+   the model's tree and store, if requested, the seeds beside the path. *)
 From Coq Require Import NArith Lia Init.Byte.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require LaneCode KeccakCode Fips202 Ggm.
@@ -57,7 +57,7 @@ have -> : nth x00 side i = mask b by rewrite -[i]/(8 * 0 + i) -nth_element // E 
 by rewrite ternary_choose; case: (b); rewrite nth_element.
 Qed.
 
-(* A word in a vector's first place; of such a vector the word. *)
+(* A word in a vector's first place; and the word of such a vector. *)
 Lemma first_word x : size x = 8 -> exists v, [/\ apply mm_cvtsi64_si128 [:: x] = Some v, size v = 16 & element v 0 = x].
 Proof.
 move=> sx; exists (x ++ nseq 8 x00); split; last by rewrite /element drop0 take_size_cat.
@@ -204,7 +204,7 @@ End Leaf.
 
 Definition choose : op := mm_ternarylogic_epi64 0xca.
 
-(* The leaf's bits from the one below height h on, the first one first. *)
+(* The leaf's bits below height h, the highest first. *)
 Definition path (leaf : N) (h : nat) : seq bool := [seq N.testbit leaf (N.of_nat i) | i <- rev (iota 0 h)].
 
 Lemma path_step leaf h : path leaf h.+1 = N.testbit leaf (N.of_nat h) :: path leaf h.
@@ -283,7 +283,7 @@ Proof. by move=> [z [E sz Ez]] ne; exists z; split=> //; rewrite nth_set_nth /= 
 Lemma holds_same r v x y : size y = 16 -> element y 0 = x -> holds (set_nth None r v (Some y)) v x.
 Proof. by move=> sy Ey; exists y; split=> //; rewrite nth_set_nth /= eqxx. Qed.
 
-(* What the head does. *)
+(* The effect of the head. *)
 Lemma head_runs h r m s : h < 63 -> ready r s -> exists r',
   [/\ run_code c (Some h.+1) walk_head (r, m) = Some (r', m), ready r' s,
       (exists v, [/\ nth None r' side = Some v, size v = 16 & element v 0 = nseq 8 (mask (N.testbit leaf (N.of_nat h)))]) &
@@ -324,7 +324,7 @@ exists (set_nth None r1 at_ (Some x)); split.
 by move=> _; apply: holds_same.
 Qed.
 
-(* What the hash does. *)
+(* The effect of the hash. *)
 Lemma hash_runs h r m s : h < 63 -> size s = 16 -> ready r s ->
   (salted -> holds r at_ (VectorCode.word (node_id leaf h.+1))) -> exists r' l0 l1 r0 r1,
   [/\ run_code c (Some h.+1) hash (r, m) = Some (r', m),
@@ -356,7 +356,7 @@ exists q, l0, l1, r0, r1; split=> //.
 move=> v kept_v; apply: run_code_other run2; exact: (allP (kept_by_hash right)).
 Qed.
 
-(* What the tail does. *)
+(* The effect of the tail. *)
 Definition masked (r : env) (b : bool) : Prop :=
   exists v, [/\ nth None r side = Some v, size v = 16 & element v 0 = nseq 8 (mask b)].
 
@@ -605,8 +605,9 @@ Lemma salted_walk_right : walk_right true opt_salted_avx512_descend KeccakCode.o
   salted_avx512_descend_side salted_avx512_descend_other_lo salted_avx512_descend_other_hi salted_avx512_descend_side.
 Proof. split; vm_compute; reflexivity. Qed.
 
-(* From a node of a height above a leaf down to it, by the leaf's bits: the leaf's seed is returned, the seed beside the
-   path at each height is stored there if copath is not NULL, and nothing else changes. *)
+(* From a node of some height above a leaf down to that leaf, by the leaf's bits: the leaf's seed
+   is returned, the seed beside the path at each height is stored if copath is not NULL, and
+   nothing else changes. *)
 Theorem keccak_walk_sound lo hi salt_lo salt_hi leaf (height : nat) (copath : option (nat -> location)) (m : memory) :
   (leaf < 2 ^ 63)%num -> height <= 63 ->
   (forall place i j, copath = Some place -> i < height -> j < height -> place i = place j -> i = j) ->

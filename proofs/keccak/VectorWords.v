@@ -1,6 +1,6 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* Code of VectorCode.v that does the same to each 64-bit word of its vectors: a word becomes what a program of
-   LaneCode.v makes of it. *)
+(* Code of VectorCode.v that does the same to each 64-bit word of its vectors, namely what a
+   program of LaneCode.v does to a word. *)
 From Coq Require Import NArith Lia Init.Byte.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require LaneCode.
@@ -65,7 +65,7 @@ Proof. by move=> E lt ltz; rewrite -nth_element // E AesSound.bit_put_le. Qed.
 Inductive lane_op : Type := LXor | LOr | LAndnot | LShl (s : N) | LShr (s : N) | LRol (s : N) | LXor3 | LChi
 | LAll | LFirst.  (* a word in all places; in the first one, behind it zeros *)
 
-(* Of how many words, and which. *)
+(* Its number of words, and the operator. *)
 Definition lane_op_of (o : op) : option (nat * lane_op) :=
   match o with
   | mm_xor_si128 => Some (2, LXor)
@@ -280,8 +280,8 @@ Qed.
 
 Section Agreement.
 
-(* Of vectors of w words the first n are looked at.  Variable k of the program is the vectors' variable
-   nth 0 places k. *)
+(* Of vectors of w words only the first n count. Variable k of the program is the vectors'
+   variable nth 0 places k. *)
 Variables (n w : nat) (places : seq nat) (table : seq N).
 Hypothesis some_words : 0 < n.
 Hypothesis enough_words : n <= w.
@@ -338,7 +338,7 @@ Section Expressions.
 Variables (i : option nat) (r : env) (rls : nat -> LaneCode.env).
 Hypothesis carried : carries r rls.
 
-(* The value of e holds in its words what l is in each environment. *)
+(* The words of e's value are the values of l in each environment. *)
 Definition holds_words (e : expr) (l : LaneCode.expr) : Prop :=
   exists v, [/\ eval c h r m e = Some v, size v = 8 * w &
     forall j x, j < n -> LaneCode.eval table i (rls j) l = Some x -> element v j = VectorCode.word x].
@@ -500,7 +500,7 @@ have [|r' run' carried''] := IH b _ _ carried' agr'.
 by exists r' => //=; rewrite Ex /=.
 Qed.
 
-(* A program, its loop written out. *)
+(* A program with its loop unrolled. *)
 Definition pieces : Type := seq (option nat * LaneCode.block).
 
 Fixpoint run_pieces (ps : pieces) (r : LaneCode.env) : option LaneCode.env :=

@@ -1,6 +1,6 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* Correctness: a punctured key is the cover of its punctured set, whatever was punctured
-   how and in which order; it evaluates exactly the other leaves. *)
+(* Correctness: a punctured key is the cover of its punctured set, whatever the kinds and order
+   of punctures, and evaluates exactly the other leaves. *)
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Ggm.
 From Pprf.proofs Require Import Compat.
@@ -290,7 +290,8 @@ Qed.
 
 (* ---- Splitting every node by a set -------------------------------------------------- *)
 
-(* Each node replaced by the cover of what Q leaves of it: every puncture is an instance. *)
+(* Each node is replaced by the cover of what Q leaves of it; every puncture is an instance of
+   this. *)
 Definition remove_node d Q n : key Seed :=
   cover (d - size n.1) (fun y => Q (n.1 ++ y)) n.1 n.2.
 Definition remove d Q K : key Seed := flatten (map (remove_node d Q) K).
@@ -659,9 +660,9 @@ by case: b; [rewrite (delegate_other _ _ _ _ true) | rewrite (delegate_other _ _
    rewrite -cat_rcons IH.
 Qed.
 
-(* The sub-key of a punctured key is the canonical key of the subtree at x: it is determined
-   by that subtree's seed and its punctured leaves, and by nothing else of the key; all its
-   nodes lie below x, and whatever it evaluates lies below x and is what the key evaluates. *)
+(* The sub-key of a punctured key is the canonical key of the subtree at x. It is determined by
+   that subtree's seed and punctured leaves, and by nothing else of the key; all its nodes lie
+   below x, and it evaluates only leaves below x, as the key does. *)
 Theorem delegate_only_subset d P s x : size x <= d ->
   let K := cover d P [::] s in
   [/\ delegate x K = cover (d - size x) (fun y => P (x ++ y)) x (ggm s x),

@@ -1,14 +1,14 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The functions that are extracted as the oracle, over plain bit lists (no eqType, no nat),
-   each equal to its definition in spec/model/Ggm.v for all arguments. *)
+(* The functions that are extracted as the oracle, on plain bit lists (no eqType, no nat). Each
+   equals its definition in spec/model/Ggm.v for all arguments. *)
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Ggm.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
 
-(* Where the subtree at p lies as seen from the string x: left of it, right of it, or on the
-   path, with what remains of x below p. *)
+(* The place of the subtree at p as seen from the string x: left of it, right of it, or on the
+   path, with the rest of x below p. *)
 Variant place := Left | On of seq bool | Right.
 
 Fixpoint locate (p x : seq bool) : place :=

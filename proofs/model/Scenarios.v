@@ -1,6 +1,6 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The paper's puncturing scenarios (2.1.1) beyond sizes: what the key is at their landmarks, and
-   what one puncture does to its size. *)
+(* The paper's puncturing scenarios (2.1.1) beyond sizes: the key at their landmarks, and the
+   effect of one puncture on its size. *)
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Ggm.
 From Pprf.proofs Require Import Correctness.
@@ -59,8 +59,8 @@ Qed.
 Lemma size_copath_path p s x : size (copath p s x) = size x.
 Proof. by elim: x p s => //= b x IH p s; case: b; rewrite /= ?size_cat /= ?addn1 IH. Qed.
 
-(* A puncture below a node of height h takes that node and adds h: the key shrinks by one at
-   h = 0, keeps its size at h = 1, and grows by h - 1 else. *)
+(* A puncture below a node of height h removes that node and adds h nodes: the key shrinks by one
+   if h = 0, keeps its size if h = 1, and otherwise grows by h - 1. *)
 Theorem size_puncture_step d P s x : size x = d -> ~~ P x ->
   exists q, [/\ q \in map fst (cover d P [::] s), prefix q x &
     (size (puncture G x (cover d P [::] s))).+1 = size (cover d P [::] s) + (d - size q)].

@@ -1,5 +1,5 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* How large a key gets, how small the cover is, and what all punctures cost. *)
+(* How large a key gets, how small the cover is, and the cost of all punctures. *)
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Ggm.
 From Pprf.proofs Require Import Correctness.
@@ -462,7 +462,7 @@ exists y; rewrite -?xE //; apply/eqP; rewrite -(eqn_add2l (size q)) -size_cat -x
 by rewrite (eqP (allP axs _ xs_x)) subnKC // ltnW.
 Qed.
 
-(* One puncture, after any others: at most d PRG calls, one for each level. *)
+(* One puncture after any others: at most d PRG calls, one for each level. *)
 Theorem expansions_puncture (d : nat) s (xs : seq bitseq) (x : bitseq) :
   all (fun x => size x == d) xs -> size x = d ->
   size (expanded x (puncture_all xs (keygen s))) <= d.
@@ -496,7 +496,7 @@ rewrite -[q]cat0s mem_inner_nodes qd /=.
 by apply/has_leafP; exists (nseq (d - size q) false); rewrite ?size_nseq.
 Qed.
 
-(* ... and exactly so many if these are all leaves. *)
+(* ... and exactly that many for all leaves. *)
 Theorem expansions_total (d : nat) s (xs : seq bitseq) :
   all (fun x => size x == d) xs -> (forall x : bitseq, size x = d -> x \in xs) ->
   size (expanded_all xs (keygen s)) = 2 ^ d - 1.

@@ -1,6 +1,6 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The pool of tickets: each ticket is issued once, redeemed at most once, of no use to anybody after
-   that or after it has expired, and opens to its leaf's value until then. *)
+(* The pool of tickets: each ticket is issued once and redeemed at most once; after that, or
+   after it has expired, it is useless; until then it opens to its leaf's value. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Tickets.
 From Pprf.proofs Require Import Correctness.
@@ -17,7 +17,7 @@ Local Notation step := (step G d).
 Local Notation trace := (trace G d).
 Local Notation after := (after G d).
 
-(* the pool's key, after the regions rs were punctured *)
+(* the pool's key after the regions rs were punctured *)
 Definition history s rs p : Prop :=
   all (region_ok d) rs /\ pool_key p = puncture_regions G rs (keygen s).
 
@@ -87,7 +87,7 @@ case: o => [|y|y|a b] //=; try by case: ifP.
 - by case: ifP => // /andP [/andP [/eqP sy _] _] /eqP <-.
 Qed.
 
-(* A ticket that was redeemed or has expired is of no use, whatever follows. *)
+(* A ticket that was redeemed or has expired is useless, whatever follows. *)
 Theorem ticket_ends s os os' x : size x = d -> has (ends x) (trace (new_pool s) os) ->
   ~~ has (serves x) (trace (after (new_pool s) os) os').
 Proof.

@@ -1,5 +1,5 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The executable model as OCaml. bool, list, option and pairs become OCaml's own
+(* The executable model as OCaml. bool, list, option and pairs become OCaml's own types
    (ExtrOcamlBasic); nothing else is replaced. *)
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Ggm.

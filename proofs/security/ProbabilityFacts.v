@@ -88,7 +88,8 @@ Qed.
 Lemma Pr_le1 c : Pr c <= 1.
 Proof. by rewrite -subr_ge0 -Pr_neg Pr_ge0. Qed.
 
-(* adequacy: of "draw x uniformly, answer P x" the probability is the fraction of x with P x *)
+(* adequacy: the program "draw x uniformly, answer P x" answers true with probability the
+   fraction of x with P x *)
 Lemma Pr_count (X : finType) (x0 : X) (P : pred X) :
   Pr (Draw x0 (fun x => Ret (P x))) = #|P|%:R / #|X|%:R.
 Proof.
@@ -112,7 +113,7 @@ Lemma ex_unifsS n (f : seq X -> rat) :
   ex (unifs x0 n.+1) f = avg (fun x => ex (unifs x0 n) (fun xs => f (x :: xs))).
 Proof. by rewrite /=; apply: eq_avg => x; rewrite ex_bind. Qed.
 
-(* draws that a filter throws away may as well not be made *)
+(* draws that a filter discards need not be made *)
 Lemma ex_unifs_filter (T : Type) (D : pred T) (ns : seq T) (f : seq (T * X) -> rat) :
   ex (unifs x0 (size ns)) (fun xs => f [seq n <- zip ns xs | D n.1]) =
   ex (unifs x0 (size (filter D ns))) (fun xs => f (zip (filter D ns) xs)).

@@ -1,6 +1,6 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* Functions of WordCode.v computed bit by bit on sums of unknown bits, with calls whose arguments are known:
-   what puts bytes into words decides about all words so. *)
+(* Functions of WordCode.v computed bit by bit on sums of unknown bits, with calls whose
+   arguments are known. This decides about all words for code that puts bytes into words. *)
 From Coq Require Import NArith Lia.
 From mathcomp Require Import all_ssreflect.
 From Pprf.proofs Require Import KeccakSym AesSym.
@@ -9,7 +9,7 @@ Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
 
-(* A word: its bits, the lowest first; those that are missing are 0. *)
+(* A word: its bits, lowest first; missing bits are 0. *)
 Definition bits : Type := seq form.
 Definition one_bit (b : bool) : form := if b then [:: 0%num] else [::].
 Definition bits_env : Type := seq (option bits).
@@ -56,7 +56,7 @@ Fixpoint sym_values (r : bits_env) (es : seq expr) : option (seq bits) :=
 Fixpoint sym_set (r : bits_env) (vs : seq nat) (ss : seq bits) : bits_env :=
   if (vs, ss) is (u :: vs', s :: ss') then sym_set (set_nth None r u (Some s)) vs' ss' else r.
 
-(* What is known of calls: arguments and results. *)
+(* What is known about calls: arguments and results. *)
 Definition calls : Type := seq (seq bits * seq bits).
 Fixpoint answer (cs : calls) (args : seq bits) : option (seq bits) :=
   if cs is (want, results) :: cs' then

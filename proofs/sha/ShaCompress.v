@@ -111,7 +111,7 @@ move=> u t; case: (ltnP u all_words) => lt; last by rewrite nth_default // size_
 by rewrite nth_mkseq // nth_mkseq // => /Some_inj <-; rewrite word_at_val.
 Qed.
 
-(* What an expression is worth where all variables are known and no shift is too wide. *)
+(* The value of an expression in which all variables are known and no shift is too wide. *)
 Fixpoint ev (e : expr) : N :=
   match e with
   | Var u => v u

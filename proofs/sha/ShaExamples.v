@@ -1,7 +1,7 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* Known answers: NIST's examples of SHA-256 (FIPS 180-4's "abc" and a message of two blocks), RFC 4231's test cases 2
-   and 6, RFC 5869's test case 1, and the children of a seed by Python's hmac; instances of the theorems.
-   proofs/tools/sha-test.py has more. *)
+(* Known answers: NIST's examples of SHA-256 (FIPS 180-4's "abc" and a message of two blocks),
+   RFC 4231's test cases 2 and 6, RFC 5869's test case 1, and the children of a seed computed by
+   Python's hmac; instances of the theorems. proofs/tools/sha-test.py has more. *)
 From Coq Require Import NArith Init.Byte Strings.String.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Fips180 WordCode ShaCode.

@@ -1,6 +1,6 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The portable SHA-256 of opt computes the children of a 32-byte seed in RFC 9420's secret tree, as
-   spec/sha/Fips180.v has them. *)
+(* The portable SHA-256 of opt computes the children of a 32-byte seed in RFC 9420's secret tree,
+   as spec/sha/Fips180.v defines them. *)
 From Coq Require Import NArith Lia Init.Byte Strings.String.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Codec Fips202.
@@ -101,7 +101,7 @@ Proof. by move=> sz lt; rewrite /words sz nth_mkseq. Qed.
 
 Opaque compress words bits_of_bytes bytes_of_bits.
 
-(* Behind n bits that follow a block. *)
+(* After n bits that follow a block. *)
 Definition tail (n : nat) : seq bool :=
   true :: nseq (447 - n) false ++ bits_of_word 64 (N.of_nat (512 + n)).
 Definition fits (n : nat) : bool :=

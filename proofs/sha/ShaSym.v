@@ -2,9 +2,10 @@
 (* Functions of WordCode.v computed on sums of polynomials, which decides about all words.
 
    An atom is an unknown word, rotated or shifted; a monomial is the bitwise product of atoms; a
-   polynomial is the bitwise sum of monomials; and a sum is a constant and polynomials added modulo 2^32.  All
-   are kept in order, so that what has one form is one list: any order of a sum, and any way to write a bitwise
-   function such as Maj.  Where a sum is the definition of an unknown word, the word takes its place. *)
+   polynomial is the bitwise sum of monomials; and a sum is a constant and polynomials added
+   modulo 2^32. All are kept sorted, so that equal ones are the same list, for any order of a sum
+   and any way to write a bitwise function such as Maj. If a sum is the definition of an unknown
+   word, the word replaces it. *)
 From Coq Require Import NArith Lia.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import WordCode.
@@ -341,7 +342,8 @@ have E : (b = 128 * (b / 128))%num by have := N.div_mod' b 128; rewrite b0 N.add
 split=> //; rewrite sum_of_poly poly_atom [in LHS]E -[(128 * _)%num]N.add_0_r atom_at //.
 Qed.
 
-(* ---- What is computed on sums holds of words ------------------------------------------------------ *)
+(* ---- What is computed on sums holds for words
+   ------------------------------------------------------ *)
 
 Definition known (r : env) (s : sym_env) : Prop :=
   forall u t, nth None s u = Some t -> nth None r u = Some (sum_val t).

@@ -1,11 +1,12 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* What a C function over uint64_t and vectors of 128, 256 and 512 bits computes that is straight-line code, a loop down
-   to 1 over such code, and straight-line code, with loads and stores of seeds: definitions only.
-   proofs/tools/vectors.py writes the functions of prg/aes_instructions.c and prg/keccak.c in these terms (AesVectorCode.v
-   and KeccakVectorCode.v, in no tree).
+(* What a C function over uint64_t and vectors of 128, 256 and 512 bits computes, if it consists of
+   straight-line code, a loop down to 1 over such code, and straight-line code, with loads and
+   stores of seeds: definitions only. proofs/tools/vectors.py writes the functions of
+   prg/aes_instructions.c and prg/keccak.c in these terms (AesVectorCode.v and KeccakVectorCode.v,
+   which are generated).
 
-   Intrinsics have the names that C gives them, and the meaning that Intel's Intrinsics Guide and Software
-   Developer's Manual give them; of AES's steps the manual says that they are FIPS 197's. *)
+   Intrinsics have their names in C and the meaning that Intel's Intrinsics Guide and Software
+   Developer's Manual give them; the manual says that the AES steps are FIPS 197's. *)
 From Coq Require Import NArith Init.Byte.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Codec Fips197.
@@ -15,18 +16,19 @@ Unset Printing Implicit Defensive.
 
 (* ---- Values and memory ----------------------------------------------------------------------- *)
 
-(* A value is its bytes, the lowest first: 8 of a uint64_t, 16, 32 or 64 of a vector.  Of a vector whose upper
-   bytes are undefined, as after a cast to a longer one, it is the bytes that are defined. *)
+(* A value is its bytes, lowest first: 8 for a uint64_t; 16, 32 or 64 for a vector. If a vector's
+   upper bytes are undefined, as after a cast to a longer one, it is only the defined bytes. *)
 Definition value : Type := seq byte.
 Definition word (c : N) : value := put_le 8 c.
 Definition number (v : value) : N := get_le v.
 
-(* The seeds in memory: what the 16 bytes at a place are.  Places do not overlap. *)
+(* The seeds in memory: the 16 bytes at a place. Places do not overlap. *)
 Definition location : Type := N.
 Definition memory : Type := location -> value.
 Definition update (m : memory) (p : location) (v : value) : memory := fun q => if (q =? p)%num then v else m q.
 
-(* struct opt_step: where a seed is and where its children's are to go; start and height of its node. *)
+(* struct opt_step: the place of a seed and the places for its children; start and height of its
+   node. *)
 Record step : Type := Step {
   seed_at : location;
   left_at : location; right_at : location;
@@ -34,8 +36,8 @@ Record step : Type := Step {
   height : N
 }.
 
-(* What a function is called with, besides words: step[0], step[1], ...; where copath[k] is, if copath is not
-   NULL; and where the loop's counter starts. *)
+(* A function's arguments besides words: step[0], step[1], ...; the place of copath[k], if copath
+   is not NULL; and the start of the loop's counter. *)
 Record call : Type := Call {
   steps : seq step;
   copath : option (nat -> location);
@@ -65,8 +67,9 @@ Inductive op : Type :=
 | mm512_xor_si512 | mm512_ternarylogic_epi64 (imm : N) | mm512_shuffle_epi8 | mm512_bslli_epi128 (imm : nat)
 | mm512_aesenc_epi128 | mm512_aesenclast_epi128.
 
-(* Sizes of the arguments.  An insertion is known where the vector ends: its bytes from there on are undefined
-   before, and those behind the new ones still are. *)
+(* Sizes of the arguments. For an insertion the vector's defined bytes end where the new ones
+   begin: its bytes from there on are undefined before, and those after the new ones stay
+   undefined. *)
 Definition takes (o : op) : seq nat :=
   match o with
   | xor64 | and64 | or64 | add64 | mul64 | shl64 | shr64 | mm_set_epi64x => [:: 8; 8]
@@ -94,7 +97,7 @@ Definition takes (o : op) : seq nat :=
   | mm512_ternarylogic_epi64 _ => [:: 64; 64; 64]
   end.
 
-(* Where C or the instruction's encoding leaves something to be asked. *)
+(* Conditions that C or the instruction's encoding demands. *)
 Definition asks (o : op) (args : seq value) : bool :=
   match o with
   | shl64 | shr64 => (number (nth [::] args 1) <? 64)%num
@@ -109,8 +112,8 @@ Definition asks (o : op) (args : seq value) : bool :=
   | _ => true
   end.
 
-(* Of the intrinsics that only move bytes: where each byte of the result comes from, as a place in the
-   arguments, one behind the other in the order of C; None is a byte 0. *)
+(* For intrinsics that only move bytes: the origin of each byte of the result, as a place in the
+   arguments, which follow one another in C's order; None is a byte 0. *)
 Definition from (places : seq nat) : seq (option nat) := map Some places.
 (* bytes of 64-bit elements, of which each argument is one *)
 Definition elements (ks : seq nat) : seq nat := flatten [seq iota (8 * k) 8 | k <- ks].
@@ -161,7 +164,8 @@ Definition by_words (n : nat) (f : N -> N) (a : value) : value :=
   flatten (mkseq (fun k => word (f (number (element a k)))) n).
 Definition rotate_left (imm c : N) : N := N.lor (N.shiftl c imm) (N.shiftr c (64 - imm)).
 
-(* pshufb: a mask's byte with its high bit gives 0, another the byte of its four low bits *)
+(* pshufb: a mask byte with its high bit set gives 0, any other the byte that its four low bits
+   select *)
 Definition pshufb (a mask : value) : value :=
   [seq if bit x 7 then x00 else nth x00 a (N.to_nat (Byte.to_N x mod 16)) | x <- mask].
 Definition aesenc (a key : value) : value := xor_bytes (mix_columns (shift_rows (sub_bytes a))) key.
@@ -269,7 +273,7 @@ Definition place (p : pointer) : option location :=
   | Copath k => if copath c is Some f then omap f (counter k) else None
   end.
 
-(* A height is an unsigned, as the counter is. *)
+(* A height is an unsigned, like the counter. *)
 Fixpoint eval (r : env) (m : memory) (e : expr) : option value :=
   match e with
   | Var v => nth None r v
@@ -304,7 +308,7 @@ End Meaning.
 Fixpoint run_loop (c : call) (code : seq statement) (h : nat) (rm : env * memory) : option (env * memory) :=
   if h is h'.+1 then obind (run_loop c code h') (run_code c (Some h) code rm) else Some rm.
 
-(* The arguments are the first variables; the values returned, and memory afterwards. *)
+(* The arguments are the first variables. Returns the returned values, and the memory afterwards. *)
 Definition run (f : function) (c : call) (args : seq value) (m : memory) : option (seq value * memory) :=
   let r0 := map Some args ++ nseq (variables f - size args) None in
   if run_code c None (flatten (opening f)) (r0, m) is Some rm then

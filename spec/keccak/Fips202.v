@@ -91,7 +91,7 @@ Definition xor_strings (S T : seq bool) : seq bool := [seq xorb st.1 st.2 | st <
 Definition pad10_1 (x m : nat) : seq bool :=
   true :: rcons (nseq ((x - (m + 2) %% x) %% x) false) true.
 
-(* Algorithm 8. The loops are told how often they run at most: once for each block of r bits. *)
+(* Algorithm 8. The loops get a bound on their number of rounds: one for each block of r bits. *)
 Section Sponge.
 Variable r : nat.
 Let c := 1600 - r.

@@ -1,7 +1,7 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* What a C function over uint64_t computes that is a block of assignments, a loop over a block and
-   a block: definitions only. proofs/tools/keccak.py writes the functions of prg/keccak.c in these terms
-   (KeccakCode.v, in no tree). *)
+(* What a C function over uint64_t computes, if it consists of a block of assignments, a loop
+   over a block and a block: definitions only. proofs/tools/keccak.py writes the functions of
+   prg/keccak.c in these terms (KeccakCode.v, which is generated). *)
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect.
 Set Implicit Arguments.
@@ -11,7 +11,7 @@ Local Open Scope N_scope.
 
 (* ---- uint64_t ------------------------------------------------------------------------ *)
 
-(* Conversion to uint64_t; the operators' operands and results are such values. *)
+(* Conversion to uint64_t; operands and results of operators are such values. *)
 Definition u64 (v : N) : N := v mod 2 ^ 64.
 Definition w_xor (a b : N) : N := u64 (N.lxor a b).
 Definition w_and (a b : N) : N := u64 (N.land a b).

@@ -106,7 +106,7 @@ Definition key := seq node.
 (* PPRF.Setup (paper, Definition 2.1) once the root seed s is drawn. *)
 Definition keygen (s : Seed) : key := [:: ([::], s)].
 
-(* PPRF.Eval: walk down from the stored node above x; None = x is punctured. *)
+(* PPRF.Eval: walk down from the stored node above x; None: x is punctured. *)
 Definition eval_node (x : bitseq) (n : node) : Seed := descend n.1 n.2 (drop (size n.1) x).
 
 Fixpoint eval (K : key) (x : bitseq) : option Seed :=
@@ -135,7 +135,7 @@ Fixpoint copath_right (p : bitseq) (s : Seed) (y : bitseq) : key :=
     if b then below_p else below_p ++ [:: (rcons p true, child p true s)]
   else [::].
 
-(* PPRF.Punct: the node above the leaf x gives way to the co-path of x. *)
+(* PPRF.Punct: the node above the leaf x is replaced by the co-path of x. *)
 Definition puncture_node (x : bitseq) (n : node) : key :=
   if prefix n.1 x then copath n.1 n.2 (drop (size n.1) x) else [:: n].
 
@@ -144,8 +144,8 @@ Definition puncture (x : bitseq) (K : key) : key := flatten (map (puncture_node 
 Definition puncture_all (xs : seq bitseq) (K : key) : key :=
   foldl (fun K x => puncture x K) K xs.
 
-(* All leaves below the prefix x at once: the node above x gives way to the co-path of x;
-   nodes at or below x go. *)
+(* All leaves below the prefix x at once: the node above x is replaced by the co-path of x; nodes
+   at or below x are removed. *)
 Definition puncture_prefix_node (x : bitseq) (n : node) : key :=
   if prefix n.1 x then copath n.1 n.2 (drop (size n.1) x)
   else if prefix x n.1 then [::] else [:: n].
@@ -153,9 +153,9 @@ Definition puncture_prefix_node (x : bitseq) (n : node) : key :=
 Definition puncture_prefix (x : bitseq) (K : key) : key :=
   flatten (map (puncture_prefix_node x) K).
 
-(* All leaves from first to last at once. The nodes that meet the range give way to the
-   siblings left of the path to first (in the node above first, if it is stored) and the
-   siblings right of the path to last. An empty range changes nothing. *)
+(* All leaves from first to last at once. The nodes that meet the range are replaced by the
+   siblings left of the path to first (in the node above first, if it is stored) and the siblings
+   right of the path to last. An empty range changes nothing. *)
 Definition meets (first last p : bitseq) : bool :=
   leaf_le (take (size p) first) p && leaf_le p (take (size p) last).
 

@@ -1,10 +1,11 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (* Session tickets from a puncturable PRF: the pool of leaves that gives each ticket its key, as a
-   state machine.  Definitions only.  What tickets keep secret is the subject of TicketGame.v.
+   state machine. Definitions only. TicketGame.v is about what tickets keep secret.
 
-   The pool is tls/tickets/pool.c's, one tree of it.  Leaves are given out in order; a ticket's name is its
-   leaf.  Processes share the pool and each holds its lock for one operation, so what they do, however
-   interleaved, is one list of operations.  Names may be junk: any bit string is offered. *)
+   The pool is one tree of tls/tickets/pool.c's. Leaves are issued in order; a ticket's name is
+   its leaf. Processes share the pool, and each holds its lock for one operation, so whatever
+   they do, however interleaved, is a list of operations. Names may be junk: any bit string may
+   be offered. *)
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Ggm.
 Set Implicit Arguments.
@@ -22,7 +23,7 @@ Definition new_pool (s : Seed) : pool := Pool (keygen s) 0.
 
 Variant operation :=
 | Issue                        (* a new ticket: the next leaf and its value *)
-| Open of bitseq               (* a client offers a ticket: its value, nothing else happens *)
+| Open of bitseq               (* a client offers a ticket: returns its value, changes nothing *)
 | Redeem of bitseq             (* the client has shown that it owns the ticket: use it up *)
 | Expire of bitseq & bitseq.   (* the tickets from the first to the last are past their lifetime *)
 
@@ -30,10 +31,10 @@ Variant outcome :=
 | Issued of bitseq & option Seed
 | Exhausted
 | Opened of option Seed
-| Redeemed of bool             (* true to one caller: early data may be accepted *)
+| Redeemed of bool             (* true for one caller: early data may be accepted *)
 | Expired of bool.
 
-(* x names a leaf that was given out. *)
+(* x is the name of an issued leaf. *)
 Definition given (p : pool) (x : bitseq) : bool := (size x == d) && (val x < given_out p)%N.
 
 Definition step (p : pool) (o : operation) : outcome * pool :=
@@ -61,7 +62,7 @@ Definition after (p : pool) (os : seq operation) : pool := foldl (fun p o => (st
 
 Definition event := (operation * outcome)%type.
 
-(* The ticket x was issued, was redeemed, came to its end, was of use. *)
+(* The ticket x was issued, was redeemed, ended, was useful. *)
 Definition issues (x : bitseq) (e : event) : bool := if e is (Issue, Issued y _) then y == x else false.
 
 Definition redeems (x : bitseq) (e : event) : bool :=

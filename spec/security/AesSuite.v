@@ -1,10 +1,11 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The suite aes-128 (docs/suites.md): the two halves that AES-128 makes under a seed of the key's 128 bits of
-   salt, the in-order id of the node and the side, as FIPS 197 defines it (Fips197.v); the same with what the
-   portable C function computes, by its translation (AesCode.v).  Definitions only.
+(* The suite aes-128 (docs/suites.md): the two halves that AES-128, as FIPS 197 defines it
+   (Fips197.v), makes under a seed from the key's 128 bits of salt, the in-order id of the node and
+   the side; and the same with what the portable C function computes, by its translation
+   (AesCode.v). Definitions only.
 
-   Bits, bytes and words are those of Sha3Suite.v and SaltedSuite.v: bit i of a seed is the bit of weight
-   2^(i mod 8) of its byte i / 8, and an id's 8 bytes are little-endian. *)
+   Bits, bytes and words are those of Sha3Suite.v and SaltedSuite.v: bit i of a seed is the bit
+   of weight 2^(i mod 8) of its byte i / 8, and an id's 8 bytes are little-endian. *)
 From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import AcslMemory AcslRef LaneCode AesCode.
@@ -27,18 +28,18 @@ Definition aes_cipher (key block : sha3_seed) : sha3_seed :=
 Section Aes.
 Variable salt : sha3_seed.                          (* the key's 16 bytes, public *)
 
-(* The half of side 0, and that of side 1. *)
+(* The left half and the right half. *)
 Definition aes_left (s : sha3_seed) (id : Z) : sha3_seed :=
   seed_of_bytes (aes_half (seed_bytes s) (seed_bytes salt) (id_bytes id) x00).
 Definition aes_right (s : sha3_seed) (id : Z) : sha3_seed :=
   seed_of_bytes (aes_half (seed_bytes s) (seed_bytes salt) (id_bytes id) x01).
 
-(* As the model takes it: the PRG at node p of the tree of depth d. *)
+(* In the model's form: the PRG at node p of the tree of depth d. *)
 Definition aes_prg (d : nat) (p : bitseq) (s : sha3_seed) : sha3_seed * sha3_seed :=
   let id := Z.of_N (node_id (first_leaf d p) (d - size p)) in (aes_left s id, aes_right s id).
 
-(* Seeds of two words as sha3_suite has them, the suite's number and the salt, and any two functions of a seed
-   and its node's id for the children's seeds. *)
+(* Seeds of two words as in sha3_suite, the suite's number and the salt, and any two functions of
+   a seed and its node's id for the children's seeds. *)
 Definition aes_node_suite (left right : sha3_seed -> Z -> sha3_seed) : suite :=
   @Suite _ zero128 seed_of_words (fun s => number (take 64 s)) (fun s => number (drop 64 s))
     (pprf_family_intro 3 (number (take 64 salt)) (number (drop 64 salt)))
@@ -46,8 +47,8 @@ Definition aes_node_suite (left right : sha3_seed -> Z -> sha3_seed) : suite :=
 
 Definition aes_suite : suite := aes_node_suite aes_left aes_right.
 
-(* A child's seed: the two words that opt_aes_bitsliced of prg/aes.c leaves for it, called on the words of the
-   seed and of the salt, and the id. *)
+(* A child's seed: the two words that opt_aes_bitsliced of prg/aes.c returns for it, given the
+   words of the seed and of the salt, and the id. *)
 Definition aes_child (right : bool) (s : sha3_seed) (id : Z) : sha3_seed :=
   if LaneCode.run [::] opt_aes_bitsliced [:: Z.to_N (number (take 64 s)); Z.to_N (number (drop 64 s));
        Z.to_N (number (take 64 salt)); Z.to_N (number (drop 64 salt)); Z.to_N id]
@@ -59,7 +60,7 @@ Definition aes_code_suite : suite := aes_node_suite (aes_child false) (aes_child
 
 End Aes.
 
-(* The attack on AES-128 that an attack on this PRG is turned into: ask for both blocks of the node that it
+(* The attack on AES-128 made from an attack on this PRG: ask for both blocks of the node that it
    names, under one salt. *)
 Definition aes_prp_attack (salt : sha3_seed) (d : nat) (D : prg_adversary bits128) : prp_adversary bits128 :=
   ask_points (aes_point d 0 [:: salt]) D.

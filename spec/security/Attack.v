@@ -1,9 +1,9 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The attack on many targets at once, for the ideal PRG on bare seeds: 2^c users with two leaves each.
-   Definitions only.
+(* The attack on many targets at once, for the ideal PRG on bare seeds: 2^c users with two leaves
+   each. Definitions only.
 
-   Evaluate each user's left leaf, be challenged on the right one, then query the random function at the
-   seeds in a list: one of them is some user's root if it maps to that user's two values. *)
+   Evaluate each user's left leaf, be challenged on the right one, then query the random function
+   at the seeds in a list: a seed is some user's root if it maps to that user's two values. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame IdealGame.
 Set Implicit Arguments.

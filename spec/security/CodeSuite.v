@@ -1,6 +1,7 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The suite whose PRG is what the C code of a Keccak function computes, by the translation of that code
-   (KeccakCode.v), and the attack on SHA3-256 that an adversary against opt is turned into.  Definitions only. *)
+(* The suite whose PRG is what the C code of a Keccak function computes, by the translation of
+   that code (KeccakCode.v), and the attack on SHA3-256 made from an adversary against opt.
+   Definitions only. *)
 From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import AcslMemory AcslRef LaneCode KeccakCode.
@@ -10,12 +11,12 @@ Unset Strict Implicit.
 Unset Printing Implicit Defensive.
 Import GRing.Theory Num.Theory.
 
-(* Seeds of two words as sha3_suite has them, and any two functions for the children's seeds. *)
+(* Seeds of two words as in sha3_suite, and any two functions for the children's seeds. *)
 Definition halves_suite (left right : sha3_seed -> sha3_seed) : suite :=
   @Suite _ zero128 seed_of_words (fun s => number (take 64 s)) (fun s => number (drop 64 s))
     (pprf_family_intro 1 0 0) (fun s _ _ => left s) (fun s _ _ => right s).
 
-(* A child's seed: the two words that the function p leaves for it, called on the seed's two words. *)
+(* A child's seed: the two words that the function p returns for it, given the seed's two words. *)
 Definition keccak_child (p : program) (right : bool) (s : sha3_seed) : sha3_seed :=
   if LaneCode.run iota_words p [:: Z.to_N (number (take 64 s)); Z.to_N (number (drop 64 s))]
     is Some [:: l0; l1; r0; r1; 0%num] then
@@ -30,9 +31,9 @@ Definition keccak_functions : seq program :=
   [:: opt_keccak_scalar; opt_keccak_avx2; opt_keccak_avx512; opt_keccak_avx2_x4; opt_keccak_avx512_x4;
       opt_keccak_avx512_x8].
 
-(* The attack on a PRG g that an adversary against ref is turned into, as sha3_distinguisher; and the like for
-   opt: play the device for the adversary on the positions of the nodes and the bitmap's words, guess a node
-   and a world, put the challenge there. *)
+(* The attack on a PRG g made from an adversary against ref, as sha3_distinguisher; and the same
+   for opt: play the device for the adversary on the positions of the nodes and the bitmap's
+   words, guess a node and a world, put the challenge there. *)
 Section Distinguishers.
 Variable S : suite.
 Variable g : block S -> block S * block S.
@@ -50,7 +51,8 @@ Definition opt_distinguisher (fails : seq (Z * Z) -> call -> order Fault -> Z)
 
 End Distinguishers.
 
-(* The same for a PRG that depends on the node, H: the attack names the node.  And what is proven of any PRG. *)
+(* The same for a PRG H that depends on the node: the attack names the node. And what is proven
+   for any PRG. *)
 Section Nodes.
 Variable S : suite.
 Variable H : bitseq -> block S -> block S * block S.
@@ -65,9 +67,9 @@ Definition opt_node_attack (fails : seq (Z * Z) -> call -> order Fault -> Z)
   (U : pred bitseq) (A : opt_adversary S Fault) : prg_adversary (block S) :=
   attack H (ev_guess (zero_block S) 0 U (opt_against_model d fails marks shown l M0 A)).
 
-(* For each root seed and list of calls, results and memory are the model's with H; and whoever chooses the
-   calls and reads memory has to break H at a node, wherever the challenges are, and if they are among the
-   first q leaves. *)
+(* For each root seed and list of calls, results and memory are the model's with H; and whoever
+   chooses the calls and reads memory must break H at a node, wherever the challenges are, and if
+   they are among the first q leaves. *)
 Definition ref_secure_by (fails : seq (Z * Z) -> call -> Fault -> Z) (l : layout) (F : functions Fault)
   (M0 : memory) : Prop :=
   (forall (s : block S) (cs : seq (call * Fault)),

@@ -1,24 +1,24 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The game that users need: values are used first and punctured later.  Definitions only.
+(* The game that users need: values are used first and punctured later. Definitions only.
 
    The adversary drives a device that holds a key.  As often and in any order as it likes it
    - evaluates leaves (Evaluate),
    - punctures leaves, prefixes and ranges (Punct),
-   - takes the sub-key of a prefix (Reveal): of the empty prefix that is the whole key, a theft;
-     of another one a delegated key.  The game goes on afterwards: later punctures and values are
-     functions of what was taken,
+   - takes the sub-key of a prefix (Reveal): for the empty prefix the whole key, a theft; for another
+     one a delegated key.  The game goes on afterwards: later punctures and values are functions of
+     what was taken,
    - asks for challenges (Challenge): the leaf's value, or in the ideal world a uniform seed.
    It may be challenged on a leaf before or after the leaf is punctured, before or after thefts,
-   while it evaluates others; it concludes which world it is in.
+   while it evaluates others; finally it guesses the world that it is in.
 
-   One rule keeps the game from being trivial, and the game itself enforces it (a query that
-   breaks it is answered None): a challenge leaf is never revealed.  A leaf is revealed when it is
-   evaluated, or when a key is taken that can evaluate it.  So a challenge leaf has to be
-   punctured before the first theft of a key above it.  Who holds the leaf's value or a seed above
-   it can tell the value from a random one: the rule excludes nothing else.
+   One rule keeps the game from being trivial, and the game itself enforces it (a query that breaks
+   it is answered None): a challenge leaf is never revealed. A leaf is revealed when it is
+   evaluated, or when a key is taken that can evaluate it. So a challenge leaf must be punctured
+   before the first theft of a key above it. Anyone who holds the leaf's value or a seed above it
+   can tell the value from a random one; the rule excludes nothing else.
 
-   Many users: a device may hold 2^c keys with independent seeds.  The first c bits of a leaf say
-   whose it is; c = 0 is one user. *)
+   Many users: a device may hold 2^c keys with independent seeds. The first c bits of a leaf name
+   its user; c = 0 is one user. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions Oracle.
 Set Implicit Arguments.
@@ -56,11 +56,11 @@ Record ev_state (S : Type) := State { held : key S; revealed : pred bitseq; test
 (* Some node of the key is above x, so that the key evaluates x. *)
 Definition alive (S : Type) (K : key S) (x : bitseq) : bool := has (fun n => prefix n.1 x) K.
 
-(* The sub-key of p was handed out. *)
+(* The sub-key of p was given out. *)
 Definition reveal (S : Type) (p : bitseq) (st : ev_state S) : ev_state S :=
   State (held st) (fun x => revealed st x || prefix p x && alive (held st) x) (tested st).
 
-(* Handing out the sub-key of p would reveal a challenge leaf. *)
+(* Giving out the sub-key of p would reveal a challenge leaf. *)
 Definition spoils (S : Type) (p : bitseq) (st : ev_state S) : bool :=
   has (fun x => prefix p x && alive (held st) x) (tested st).
 
@@ -71,7 +71,7 @@ Definition fresh_leaf (S : Type) (st : ev_state S) (x : bitseq) : bool :=
 Definition challenge (S : Type) (x : bitseq) (st : ev_state S) : ev_state S :=
   State (held st) (revealed st) (x :: tested st).
 
-(* K0 is the key as it was set up: it still has the value of a punctured leaf. *)
+(* K0 is the key as set up: it still has the value of a punctured leaf. *)
 Definition ev_oracle (w : world) (K0 : key Seed) (st : ev_state Seed) (q : ev_query) :
   prog (ev_reply q * ev_state Seed) :=
   match q with
@@ -88,7 +88,7 @@ Definition ev_oracle (w : world) (K0 : key Seed) (st : ev_state Seed) (q : ev_qu
       else Ret (Some (delegate G (sval p) (held st)), reveal (sval p) st)
   end.
 
-(* The nodes where keys of 2^c users begin, in leaf order. *)
+(* The nodes at which the keys of 2^c users start, in leaf order. *)
 Definition roots (c : nat) : seq bitseq := pts c predT.
 
 Definition fresh_state (S : Type) (K : key S) : ev_state S := State K pred0 [::].
@@ -101,7 +101,7 @@ Definition ev_game (c : nat) (w : world) (A : ev_adversary) : prog bool :=
 Definition ev_adv (c : nat) (A : ev_adversary) : rat :=
   Pr (ev_game c Real A) - Pr (ev_game c Ideal A).
 
-(* All challenges are on leaves in U, whatever the coins and answers. *)
+(* All challenges are on leaves in U, for all coins and answers. *)
 Fixpoint challenges_in (U : pred bitseq) (A : ev_adversary) : Prop :=
   match A with
   | Conclude _ => True
@@ -109,7 +109,7 @@ Fixpoint challenges_in (U : pred bitseq) (A : ev_adversary) : Prop :=
   | Ask q k => (if q is Challenge x then U x : Prop else True) /\ forall y, challenges_in U (k y)
   end.
 
-(* The first q leaves of each user, as when they are given out in order. *)
+(* The first q leaves of each user, as when they are issued in order. *)
 Definition first_leaves (c q : nat) : pred bitseq := fun x => (val (drop c x) < q)%N.
 
 (* The adversary's queries: at most q evaluations and challenges together, and at most m nodes in
@@ -134,9 +134,9 @@ Fixpoint asks_at_most (q m : nat) (K : key unit) (A : ev_adversary) : Prop :=
 
 (* ---- The reductions ------------------------------------------------------------------ *)
 
-(* Cut the tree at an inner node p: p's children get the PRG challenge for their seeds, the
-   siblings of the path to p, and the other users' roots, get fresh seeds.  Those left of p are
-   listed before it, those right of it behind. *)
+(* Cut the tree at an inner node p: p's children get the PRG challenge as their seeds; the
+   siblings of the path to p, and the other users' roots, get fresh seeds. Those left of p are
+   listed before it, those right of it after it. *)
 Definition cut := (seq bitseq * bitseq * seq bitseq)%type.
 
 (* All cuts at the inner nodes of the tree of depth n below p, in order. *)
@@ -151,7 +151,7 @@ Fixpoint cuts_of (n : nat) (before ps : seq bitseq) : seq cut :=
   if ps is p :: after then cuts_below n before p after ++ cuts_of n (rcons before p) after
   else [::].
 
-(* Those above a leaf in U. *)
+(* The cuts above a leaf in U. *)
 Definition cuts (c : nat) (U : pred bitseq) : seq cut :=
   [seq x <- cuts_of (d - c) [::] (roots c) | ~~ free d U x.1.2].
 
@@ -172,8 +172,8 @@ Fixpoint find_seeds (L : key Seed) (K : key unit) : code Seed (key Seed) :=
     cbind (find_seed L n.1) (fun s => cbind (find_seeds L K') (fun M => Done Seed ((n.1, s) :: M)))
   else Done Seed [::].
 
-(* The device as the reduction plays it, which has seeds at the nodes L and keeps of the device's
-   key the positions only.  Challenges on leaves under [cut_off] are answered at random. *)
+(* The device as played by the reduction, which has seeds at the nodes L and keeps only the
+   positions of the device's key. Challenges on leaves under [cut_off] are answered at random. *)
 Definition cut_oracle (L : key Seed) (cut_off : seq bitseq) (st : ev_state unit) (q : ev_query) :
   code Seed (ev_reply q * ev_state unit) :=
   match q with
@@ -198,7 +198,7 @@ Definition cut_oracle (L : key Seed) (cut_off : seq bitseq) (st : ev_state unit)
 (* The keys of 2^c users as they are set up, without their seeds. *)
 Definition bare_roots (c : nat) : key unit := [seq (p, tt) | p <- roots c].
 
-(* Output the adversary's bit if some leaf below p was challenged, else false. *)
+(* Output the adversary's bit if some leaf below p was challenged, otherwise false. *)
 Definition tests_below (S : Type) (p : bitseq) (st : ev_state S) (b : bool) : bool :=
   b && has (prefix p) (tested st).
 

@@ -5,24 +5,24 @@
    2. pprf_adv: selective puncture pseudorandomness.  The adversary names a set of leaves, then
       gets the key punctured there and either the function's values or random values.
    3. fs_adv: adaptive forward security.  The adversary evaluates-and-punctures leaves and
-      punctures regions as it likes, one move after the other, then steals the key, and tells
+      punctures regions as it likes, one move after another, then steals the key, and tells
       the answers it got from random ones.
    An advantage is the signed difference of two probabilities, so the theorems can be equations.
 
    What is modelled: adversaries of any (also unbounded) power, adaptive and probabilistic; the
-   stolen key is the list of nodes that the algorithms of Ggm.v produce, seeds and positions; a
-   punctured leaf stays visible as such (the answer is None); G may differ from node to node.
+   stolen key is the list of nodes that the algorithms of Ggm.v produce, with seeds and positions; a
+   punctured leaf is visible as such (the answer is None); G may differ from node to node.
 
    What is not modelled:
    - Evaluation without puncturing, challenges before the puncture, a second theft, many users:
-     EvaluationGame.v.  A leaf whose value was given out, or that the stolen key evaluates, is no
+     EvaluationGame.v.  A leaf whose value was given out, or that the stolen key evaluates, is not
      secret in any game.
    - Run time.  PRG calls and random draws of the reductions are counted (Reductions.v,
      reduction_cost); the adversary's own work, list operations and the size of an adversary's
      description are not.
    - Residual memory.  The game hands over exactly the key: that the code erases what it replaces
      (old seeds, inner seeds on the way down) is a claim about the C code, not about this model.
-   - Side channels.  Timing, caches, power, faults are not part of any view.  Positions and the
+   - Side channels.  Timing, caches, power and faults are in no view.  Positions and the
      punctured set are public. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability.
@@ -80,7 +80,7 @@ Definition pprf_game (w : world) (A : pprf_adversary) : prog bool :=
 Definition pprf_adv (A : pprf_adversary) : rat :=
   Pr (pprf_game Real A) - Pr (pprf_game Ideal A).
 
-(* A names at most p leaves, whatever its coins. *)
+(* A names at most p leaves, for all coins. *)
 Fixpoint leaves_at_most (p : nat) (A : pprf_adversary) : Prop :=
   match A with
   | Ret sf => (#|sf.1| <= p)%N
@@ -98,8 +98,8 @@ Inductive fs_adversary : Type :=
 | Puncture of {r : region | region_ok d r} & fs_adversary.
                                 (* puncture a leaf, a subtree (prefix) or a range *)
 
-(* The answer to an evaluation is the value y, or, in the ideal world, a fresh uniform seed.  As no
-   leaf is answered twice, the ideal answers are those of a random function. *)
+(* The answer to an evaluation is the value y or, in the ideal world, a fresh uniform seed. Since
+   no leaf is answered twice, the ideal answers are those of a random function. *)
 Definition answer (w : world) (y : Seed) : prog Seed := if w is Real then Ret y else unif s0.
 
 Fixpoint play (w : world) (K : key Seed) (A : fs_adversary) : prog bool :=

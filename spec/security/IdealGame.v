@@ -1,10 +1,11 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The game of EvaluationGame.v with the PRG as an ideal object: a random function that everybody, the
-   adversary too, can only query.  It shows what a salt and a node's position gain: the PRG that is
-   assumed elsewhere hides it.  Definitions only.
+(* The game of EvaluationGame.v with the PRG as an ideal object: a random function that everyone,
+   including the adversary, can only query. It shows the gain of a salt and of a node's position,
+   which the PRG assumption used elsewhere hides. Definitions only.
 
-   At node p the PRG is the random function of (tag p, seed).  The tag is what is hashed beside the seed:
-   nothing (bare), or the user's salt and the node's position in that user's tree (salted). *)
+   At node p the PRG is the random function of (tag p, seed). The tag is what is hashed besides
+   the seed: nothing (bare), or the user's salt and the node's position in that user's tree
+   (salted). *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame.
 Set Implicit Arguments.
@@ -33,8 +34,8 @@ Definition id_reply (q : id_query) : Type :=
 
 Definition id_adversary := adversary id_reply.
 
-(* The adversary queries the random function at most Q times, whatever the coins and answers; what it asks
-   of the device is not counted. *)
+(* The adversary queries the random function at most Q times, for all coins and answers; its
+   queries to the device are not counted. *)
 Fixpoint hashes_at_most (Q : nat) (A : id_adversary) : Prop :=
   match A with
   | Conclude _ => True
@@ -72,10 +73,10 @@ Definition id_adv (c : nat) (A : id_adversary) : rat :=
 (* The inner nodes of all users' trees, level by level. *)
 Definition inner (c : nat) : seq bitseq := flatten [seq pts n predT | n <- iota c (d - c)].
 
-(* How many of these nodes have tag t: the targets that one query is tried against. *)
+(* The number of these nodes with tag t: the targets that one query is tried against. *)
 Definition targets (c : nat) (t : Tag) : nat := count (fun p => tag p == t) (inner c).
 
-(* How many pairs of places in a list hold the same. *)
+(* The number of pairs of places in a list with equal elements. *)
 Fixpoint clashes (T : eqType) (ts : seq T) : nat :=
   if ts is t :: ts' then (count (pred1 t) ts' + clashes ts')%N else 0.
 
@@ -95,7 +96,7 @@ Variable salt0 : Salt.
 Definition fin_type (T : finType) (_ : phant T) : finType := T.
 Definition salted : finType := fin_type (Phant (Salt * d.-bseq bool)).
 
-(* The salt of the user that node p belongs to, and the node's place in that user's tree. *)
+(* The salt of node p's user, and the node's place in that user's tree. *)
 Definition salted_tag (ts : seq Salt) (p : bitseq) : salted :=
   (nth salt0 ts (val (take c p)), insubd [bseq] (drop c p)).
 

@@ -1,16 +1,17 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The game of RefGame.v played with opt's API on C's memory.  Definitions only.
+(* The game of RefGame.v played with opt's API on C's memory. Definitions only.
 
-   A device has a struct pprf_key in memory, with its bitmap and its slots, and 16 bytes for a value, beside
-   anything else.  Set-up writes a uniform root seed into the first slot.  Then the adversary calls pprf_eval,
-   pprf_punct, pprf_eval_punct and pprf_punct_range, each call chosen after all earlier answers, and reads
-   memory.  Calls, rules and answers are those of RefGame.v.
+   A device has a struct pprf_key in memory, with its bitmap and its slots, and 16 bytes for a
+   value, besides anything else. Set-up writes a uniform root seed into the first slot. Then the
+   adversary calls pprf_eval, pprf_punct, pprf_eval_punct and pprf_punct_range, each call chosen
+   after all earlier answers, and reads memory. Calls, rules and answers are those of RefGame.v.
 
-   All that is known of the functions is that they meet the contracts of opt/core.c, as
-   proofs/tools/acsl_api.py translates them (meets_contracts), and what [obeys] says: when a call succeeds,
-   and which words of the bitmap it leaves, does not depend on seeds.  The contracts determine which leaves
-   the bitmap marks and not its words, for one set of leaves can be marked at several levels: so the words
-   that a thief is to see are named (shown), and none need be. *)
+   The only facts used about the functions are that they meet the contracts of opt/core.c, as
+   proofs/tools/acsl_api.py translates them (meets_contracts), and what [obeys] says: when a call
+   succeeds, and which words of the bitmap it leaves, does not depend on seeds. The contracts
+   determine which leaves the bitmap marks but not its words, since one set of leaves can be
+   marked at several levels: so the words that a thief can see are named (shown), and there may
+   be none. *)
 From Coq Require Import NArith ZArith.
 From Pprf.spec Require Import AcslMemory AcslRef AcslKey AcslOpt AcslApi AcslStore.
 From mathcomp Require Import all_ssreflect ssralg rat.
@@ -27,12 +28,13 @@ Record opt_layout : Type := OptLayout {
   nowhere : pointer          (* NULL *)
 }.
 
-(* Cells of memory; whether a cell is one of the elements lo to hi, of so many cells each, at p. *)
+(* Cells of memory; whether a cell is in one of the elements lo to hi at p, each of the given
+   number of cells. *)
 Definition same_cell (p q : pointer) : bool := ((fst q =? fst p) && (snd q =? snd p))%Z.
 Definition lies_in (n : Z) (p : pointer) (lo hi : Z) (q : pointer) : bool :=
   [&& fst q =? fst p, snd p + n * lo <=? snd q & snd q <? snd p + n * (hi + 1)]%Z.
 
-(* What was noted of the cell q. *)
+(* The value recorded for the cell q. *)
 Fixpoint noted (ps : seq pointer) (vs : seq Z) (q : pointer) : Z :=
   match ps, vs with
   | p :: ps', v :: vs' => if same_cell p q then v else noted ps' vs' q
@@ -44,7 +46,7 @@ Variable S : suite.
 Variable d : nat.                                     (* the tree's depth *)
 Variable Fault : Type.
 
-(* What is to fail; and whether a range of one leaf is punctured with pprf_punct. *)
+(* What must fail; and whether a range of one leaf is punctured with pprf_punct. *)
 Definition order : Type := (Fault * bool)%type.
 Variable fails : seq (Z * Z) -> call -> order -> Z.   (* PPRF_OK, or the error of the PRG *)
 (* Words of the bitmap after a call, of where the key's nodes were and of these words; and where the words are. *)
@@ -72,8 +74,9 @@ Definition in_bitmap (M : memory) (q : pointer) : bool :=
   has (fun k => lies_in 2 (leads l (cell M (shift 1 (shift 1 store 3) k))) 0
                         (words V0 (Z.of_nat d) k - 1) q) [:: 1; 2; 3; 4; 5]%Z.
 
-(* Memory before set-up: a key of this process and of the suite, with pair slots, without seeds, no leaf punctured, all
-   that a key consists of apart from the rest; and words that are shown are words of its bitmap. *)
+(* Memory before set-up: a key of this process and suite, with pair slots, without seeds and
+   with no leaf punctured; the parts of the key are separate from the rest; and the shown words
+   are words of its bitmap. *)
 Definition opt_ready (M : memory) : Prop :=
   [/\ (0 < d <= 32)%N /\ cell M store = Z.of_nat d,
       (key_at l <> nowhere l /\ ~ copied V0 M (key_at l) /\ tree_family V0 (family_of M (key_at l))) /\
@@ -83,16 +86,16 @@ Definition opt_ready (M : memory) : Prop :=
       (key_apart V0 M (key_at l) /\ apart_value V0 M (key_at l) (value_at l)) /\
         all (in_bitmap M) shown].
 
-(* C's types: what lies in the slots are values of 64 bits at most. *)
+(* C's types: the values in the slots have at most 64 bits. *)
 Definition opt_typed (M : memory) : Prop := forall q, slot_cells M q -> c_uint64_t (cell M q).
 
-(* Where the nodes are that the key holds: starts and heights, as the bitmap says. *)
+(* The positions of the nodes that the key holds: starts and heights, according to the bitmap. *)
 Definition gaps_in (M : memory) : seq (Z * Z) :=
   places d (cover no_seed d (fun y => is_punctured_b V0 M store (Z.of_N (leaf_num y))) [::] tt).
 
 (* ---- The functions ------------------------------------------------------------------------- *)
 
-(* What the functions leave in memory, and their results.  R is the words of their constant root. *)
+(* What the functions leave in memory, and their results. R is the words of their constant root. *)
 Record opt_functions : Type := OptFunctions {
   api_eval : memory -> pprf_seed -> N -> Fault -> Z * (pointer -> Z);
   api_punct : memory -> pprf_seed -> N -> Fault -> Z * (pointer -> Z);
@@ -101,7 +104,7 @@ Record opt_functions : Type := OptFunctions {
 }.
 Variable F : opt_functions.
 
-(* Success and the PRG's errors are as [fails] says, the words of the bitmap as [marks] does. *)
+(* Success and the PRG's errors are as [fails] says, the bitmap's words as [marks] says. *)
 Definition opt_obeys (M : memory) (c : call) (o : order) (result : Z) (M' : memory) : Prop :=
   (result = PPRF_OK \/ prg_error V0 result -> result = fails (gaps_in M) c o) /\
   (result = PPRF_OK -> map (cell M') shown = marks (gaps_in M) (map (cell M) shown) c o).
@@ -127,11 +130,12 @@ Definition opt_contract_of (c : call) (o : order) (Pre Post : memory) (R : pprf_
              (Z.of_N (sval last)) result
   end.
 
-(* What calls may change of the memory M0: the number of seeds, slots, bitmap and value. *)
+(* The parts of the memory M0 that calls may change: the number of seeds, slots, bitmap and
+   value. *)
 Definition opt_changeable (M0 : memory) : seq AcslMemory.region :=
   store_memory V0 M0 store ++ [:: value_cells (value_at l)].
 
-(* Asked of memory in which the rest is as in M0. *)
+(* Required of memory in which the rest is as in M0. *)
 Definition opt_meets_contracts (M0 : memory) : Prop :=
   forall M R c o, may_read M = may_read M0 -> may_write M = may_write M0 -> unchanged M0 M (opt_changeable M0) ->
     let: (result, cells) := opt_does M R c o in let M' := with_cells M cells in
@@ -139,11 +143,11 @@ Definition opt_meets_contracts (M0 : memory) : Prop :=
 
 (* ---- The device ---------------------------------------------------------------------------- *)
 
-(* Set-up: the root seed in the first slot, which is then the only one. *)
+(* Set-up: writes the root seed into the first slot, as the only seed. *)
 Definition opt_set_up (M : memory) (R : pprf_seed) : memory :=
   poke (poke (poke M count_at 1) (slots_at M) (pprf_seed_lo R)) (shift 1 (slots_at M) 1) (pprf_seed_hi R).
 
-(* The caller takes the value out of its 16 bytes, of two words with the low byte first, and wipes them. *)
+(* The caller takes the value out of its 16 bytes, as two little-endian words, and wipes them. *)
 Definition bytes_word (M : memory) (p : pointer) : Z :=
   foldr (fun k v => cell M (shift 1 p k) + 256 * v)%Z 0%Z [:: 0; 1; 2; 3; 4; 5; 6; 7]%Z.
 Definition value_in (M : memory) : Seed :=
@@ -156,7 +160,7 @@ Definition opt_perform (M : memory) (R : pprf_seed) (c : call) (o : order) : Z *
   let M' := with_cells M cells in
   (result, if (result =? PPRF_OK)%Z && isSome (target c) then Some (value_in M') else None, wipe_value M').
 
-(* A list of calls: the results and values, and the memory in the end. *)
+(* A list of calls: the results and values, and the final memory. *)
 Fixpoint opt_run_calls (M : memory) (R : pprf_seed) (cs : seq (call * order)) :
   seq (Z * option Seed) * memory :=
   if cs is (c, o) :: cs' then
@@ -164,13 +168,14 @@ Fixpoint opt_run_calls (M : memory) (R : pprf_seed) (cs : seq (call * order)) :
     let: (rs, M'') := opt_run_calls M' R cs' in ((result, v) :: rs, M'')
   else ([::], M).
 
-(* What a thief can see: every cell of memory, but of the bitmap's words those that are shown. *)
+(* What a thief can see: every cell of memory, except that only the shown words of the bitmap are
+   visible. *)
 Definition opt_peek (M : memory) (q : pointer) : Z :=
   if in_bitmap M q && ~~ has (fun p => same_cell p q) shown then 0%Z else cell M q.
 
 (* ---- The same in the model's terms --------------------------------------------------------- *)
 
-(* The words that are shown, after calls with these results; K says where the nodes are. *)
+(* The shown words, after calls with these results; K gives the positions of the nodes. *)
 Fixpoint marked (T : Type) (K : key unit) (ws : seq Z) (cs : seq (call * order)) (rs : seq (Z * T)) : seq Z :=
   match cs, rs with
   | (c, o) :: cs', (r, _) :: rs' =>
@@ -185,8 +190,9 @@ Definition slot_word (K : key Seed) (j w : Z) : Z :=
     if (w =? 0)%Z then low_word n.2 else high_word n.2
   else 0%Z.
 
-(* The memory of a device that holds the key K, cell by cell: seeds in their slots, zero in the others, the
-   number of seeds, no value, the bitmap's words, and all else as it was before set-up. *)
+(* The memory of a device that holds the key K, cell by cell: seeds in their slots, zero in the
+   others, the number of seeds, no value, the bitmap's words, and everything else as before
+   set-up. *)
 Definition opt_image (M0 : memory) (ws : seq Z) (K : key Seed) (q : pointer) : Z :=
   let i := (snd q - snd (slots_at M0))%Z in
   if lies_in pprf_seed_cells (slots_at M0) 0 (slots - 1) q then slot_word K (i / 2) (i mod 2)
@@ -222,9 +228,9 @@ Definition opt_game (M0 : memory) (w : world) (A : opt_adversary) : prog bool :=
 Definition opt_adv (M0 : memory) (A : opt_adversary) : rat :=
   (Pr (opt_game M0 Real A) - Pr (opt_game M0 Ideal A))%R.
 
-(* ---- The adversary against the model that it is turned into -------------------------------- *)
+(* ---- The adversary against the model made from it ------------------------------------------- *)
 
-(* As for ref; beside the positions of the nodes it keeps the bitmap's words. *)
+(* As for ref; besides the positions of the nodes it keeps the bitmap's words. *)
 Fixpoint opt_as_model (M0 : memory) (st : ref_state (key unit * seq Z)) (A : opt_adversary) :
   ev_adversary Seed d :=
   match A with

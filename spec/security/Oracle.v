@@ -1,9 +1,10 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* Adversaries with oracles: one type for every game.  Definitions only.
+(* Adversaries with oracles: one type for every game. Definitions only.
 
    An adversary tosses coins, asks queries, each chosen after all earlier answers and coins, and
-   concludes with a bit.  A game is an oracle: a function that takes a state and a query and
-   draws an answer and the next state.  Adversaries are of any power, adaptive, probabilistic. *)
+   finally outputs a bit. A game is an oracle: a function that takes a state and a query and
+   draws an answer and the next state. Adversaries may have any power, and may be adaptive and
+   probabilistic. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions.
 Set Implicit Arguments.
@@ -20,7 +21,7 @@ Inductive adversary : Type :=
 | Ask (q : Query) of (Reply q -> adversary).
 
 Variable State : Type.
-Variable verdict : State -> bool -> bool.        (* what becomes of the adversary's bit at the end *)
+Variable verdict : State -> bool -> bool.        (* the result computed from the adversary's final bit *)
 
 Fixpoint interact (oracle : State -> forall q, prog (Reply q * State)) (st : State)
   (A : adversary) : prog bool :=
@@ -30,7 +31,8 @@ Fixpoint interact (oracle : State -> forall q, prog (Reply q * State)) (st : Sta
   | Ask q k => rs <-$ oracle st q ;; interact oracle rs.2 (k rs.1)
   end.
 
-(* The same as a code whose PRG calls and draws are counted: how reductions run an adversary. *)
+(* The same as a code whose PRG calls and draws are counted: reductions run an adversary in this
+   way. *)
 Fixpoint simulate (Seed : finType) (oracle : State -> forall q, code Seed (Reply q * State))
   (st : State) (A : adversary) : code Seed bool :=
   match A with

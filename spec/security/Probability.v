@@ -9,8 +9,8 @@ Unset Printing Implicit Defensive.
 Import GRing.Theory.
 Local Open Scope ring_scope.
 
-(* [Draw x0 k] draws x uniformly from the finite type of x0 and goes on as [k x].  The witness x0
-   keeps the type inhabited, so that no program can get stuck: probabilities add up to 1. *)
+(* [Draw x0 k] draws x uniformly from the finite type of x0 and continues as [k x]. The witness
+   x0 keeps the type inhabited, so that no program can get stuck: probabilities add up to 1. *)
 Inductive prog (T : Type) : Type :=
 | Ret of T
 | Draw (X : finType) (x0 : X) (k : X -> prog T).

@@ -1,9 +1,10 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* What cryptanalysis looks at, and the PRGs that are made of it: a block cipher under a uniform key, asked
-   at two points (PRP), and a keyed function, asked at one (PRF).  Definitions only.
+(* The primitives that cryptanalysis studies, and the PRGs made from them: a block cipher under a
+   uniform key, asked at two points (PRP), and a keyed function, asked at one (PRF). Definitions
+   only.
 
-   The points are chosen before any answer is seen, and each key is used for these queries only: an inner
-   node of the tree is expanded with its own seed as the key. *)
+   The points are chosen before any answer is seen, and each key is used only for these queries:
+   an inner node of the tree is expanded with its own seed as the key. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games IdealGame.
 Set Implicit Arguments.
@@ -26,8 +27,8 @@ Definition identity : permutation :=
   exist (fun f : {ffun Block -> Block} => injectiveb f) same_block (introT (injectiveP same_block)
     (fun x y e => etrans (esym (ffunE id x)) (etrans e (ffunE id y)))).
 
-(* The adversary tosses coins, names two points, gets what the cipher makes of both under one uniform key,
-   or what one uniform permutation makes of them, and answers a bit. *)
+(* The adversary tosses coins, names two points, gets the cipher's values at both under one
+   uniform key, or those of one uniform permutation, and answers a bit. *)
 Definition prp_adversary := prog (Block * Block * (Block * Block -> prog bool)).
 
 Definition ask_two (x y : Block) (D : Block * Block -> prog bool) : prp_adversary := Ret ((x, y), D).
@@ -39,13 +40,14 @@ Definition prp_game (w : world) (A : prp_adversary) : prog bool :=
 
 Definition prp_adv (A : prp_adversary) : rat := Pr (prp_game Real A) - Pr (prp_game Ideal A).
 
-(* The PRG whose halves at node p are the blocks at two points that belong to p, with the seed as the key. *)
+(* The PRG whose halves at node p are the blocks at the two points of p, with the seed as the
+   key. *)
 Variable point : bitseq -> bool -> Block.
 
 Definition halves_family (p : bitseq) (s : Block) : Block * Block :=
   (E s (point p false), E s (point p true)).
 
-(* The attack on the cipher that a distinguisher for this PRG is turned into: ask at the node's points. *)
+(* The attack on the cipher made from a distinguisher for this PRG: ask at the node's points. *)
 Definition ask_points (D : prg_adversary Block) : prp_adversary :=
   pk <-$ D ;; ask_two (point pk.1 false) (point pk.1 true) pk.2.
 
@@ -71,7 +73,8 @@ Definition prf_game (w : world) (A : prf_adversary) : prog bool :=
 
 Definition prf_adv (A : prf_adversary) : rat := Pr (prf_game Real A) - Pr (prf_game Ideal A).
 
-(* The PRG that gives at node p the function's value at p's message, with the seed as the key. *)
+(* The PRG whose value at node p is the function's value at p's message, with the seed as the
+   key. *)
 Variable message : bitseq -> Message.
 
 Definition keyed_family (p : bitseq) (s : Seed) : Seed * Seed := F s (message p).

@@ -1,11 +1,11 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The reductions: from an adversary against the puncturable PRF to one against the PRG.
-   Definitions only.
+(* The reductions: from an adversary against the puncturable PRF to one against the PRG. Definitions
+   only.
 
-   Idea.  The device's work is cut into steps that expand one node each (script).  In hybrid t the
-   first t expansions yield fresh uniform seeds, the later ones call the PRG.  Neighbours differ in
-   one expansion, and the reduction for t puts the PRG challenge there: before it, no seed has
-   been used, so it keeps positions only (reduce); at it, it draws the seeds of all live nodes
+   Idea. The device's work is cut into steps that expand one node each (script). In hybrid t the
+   first t expansions yield fresh uniform seeds, the later ones call the PRG. Neighbours differ
+   in one expansion, and the reduction for t puts the PRG challenge there: before it, no seed has
+   been used, so it keeps only positions (reduce); at it, it draws the seeds of all live nodes
    (embed); after it, it runs the device with real PRG calls (run). *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games.
@@ -20,7 +20,7 @@ Variable s0 : Seed.
 
 (* ---- Programs whose PRG calls and draws can be counted ------------------------------- *)
 
-(* G is no parameter here: a call of the PRG is the constructor Expand and nothing else. *)
+(* G is not a parameter here: the only call of the PRG is the constructor Expand. *)
 Inductive code (T : Type) : Type :=
 | Done of T
 | Expand of bitseq & Seed & (Seed * Seed -> code T)  (* call the PRG at a node on a seed *)
@@ -48,7 +48,7 @@ Fixpoint lift (T : Type) (c : prog T) : code T :=
 Fixpoint samples (n : nat) : code (seq Seed) :=
   if n is n'.+1 then Sample s0 (fun s => ss <-: samples n' ;; Done (s :: ss)) else Done [::].
 
-(* What a code does once the PRG is known. *)
+(* The meaning of a code, given the PRG. *)
 Fixpoint exec (G : bitseq -> Seed -> Seed * Seed) (T : Type) (c : code T) : prog T :=
   match c with
   | Done t => Ret t
@@ -57,8 +57,8 @@ Fixpoint exec (G : bitseq -> Seed -> Seed * Seed) (T : Type) (c : code T) : prog
   | Coin X x0 k => Draw x0 (fun x => exec G (k x))
   end.
 
-(* On every run c makes at most n PRG calls and m draws, and with what is left of n and m its
-   result satisfies post.  A run meets all coins, all draws and all answers of the PRG. *)
+(* On every run c makes at most n PRG calls and m draws, and with the rest of n and m its result
+   satisfies post. Runs range over all coins, all draws and all answers of the PRG. *)
 Fixpoint runs_within (n m : nat) (T : Type) (c : code T) (post : nat -> nat -> T -> Prop) : Prop :=
   match c with
   | Done t => post n m t
@@ -67,8 +67,8 @@ Fixpoint runs_within (n m : nat) (T : Type) (c : code T) (post : nat -> nat -> T
   | Coin X x0 k => forall x, runs_within n m (k x) post
   end.
 
-(* A reduction: name a node, get the challenge, answer.  It attacks G with G's help; its cost is
-   that of both parts together. *)
+(* A reduction: name a node, get the challenge, answer. It attacks G using G; its cost is that of
+   both parts together. *)
 Definition reduction := code (bitseq * (Seed * Seed -> code bool)).
 
 Definition attack (G : bitseq -> Seed -> Seed * Seed) (R : reduction) : prg_adversary Seed :=
@@ -77,7 +77,7 @@ Definition attack (G : bitseq -> Seed -> Seed * Seed) (R : reduction) : prg_adve
 Definition costs_at_most (n m : nat) (R : reduction) : Prop :=
   runs_within n m R (fun n' m' pk => forall ab, runs_within n' m' (pk.2 ab) (fun _ _ _ => True)).
 
-(* Against a PRG that does not look at the node, the node need not be named. *)
+(* Against a PRG that does not depend on the node, the node need not be named. *)
 Definition forget_node (D : prg_adversary Seed) : Seed * Seed -> prog bool :=
   fun ab => pk <-$ D ;; pk.2 ab.
 
@@ -95,8 +95,8 @@ Variable d : nat.
 (* p is strictly above x. *)
 Definition above (x p : bitseq) : bool := prefix p x && (p != x).
 
-(* The region contains the first leaf below q.  Once its borders are nodes, every node lies inside
-   the region or outside it, so this tells which. *)
+(* The region contains the first leaf below q. Once its borders are nodes, every node lies inside
+   the region or outside it, so this decides which. *)
 Definition inside (r : region) (q : bitseq) : bool :=
   in_region r (q ++ nseq (d - size q) false).
 

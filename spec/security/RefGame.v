@@ -1,15 +1,16 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The game of EvaluationGame.v played with ref's C functions on C's memory.  Definitions only.
+(* The game of EvaluationGame.v played with ref's C functions on C's memory. Definitions only.
 
-   A device has ref's array, its length and a buffer for a value in memory, beside anything else.
-   Set-up fills it with a uniform root seed.  Then the adversary makes calls of ref_eval,
-   ref_eval_punct and ref_punct_range, each chosen after all earlier answers, and reads memory.
+   A device has ref's array, its length and a buffer for a value in memory, besides anything else.
+   Set-up fills it with a uniform root seed. Then the adversary calls ref_eval, ref_eval_punct and
+   ref_punct_range, each call chosen after all earlier answers, and reads memory.
 
-   What the functions do to memory is whatever they do (functions): all that is known of them is that
-   they meet the contracts of ref/core.h, as proofs/acsl.py translates them (meets_contracts).
+   The functions may do anything to memory (functions): the only fact used about them is that they
+   meet the contracts of ref/core.h, as proofs/tools/acsl.py translates them (meets_contracts).
 
-   PRG failures: the adversary says with each call what is to fail (Fault is any type), and any function
-   of that, of the call and of the nodes' positions (fails) says whether the call ends in an error. *)
+   PRG failures: with each call the adversary says what must fail (Fault is any type), and any
+   function of that, of the call and of the nodes' positions (fails) says whether the call ends
+   in an error. *)
 From Coq Require Import NArith ZArith.
 From Pprf.spec Require Import AcslMemory AcslRef AcslKey.
 From mathcomp Require Import all_ssreflect ssralg rat.
@@ -23,10 +24,10 @@ Unset Printing Implicit Defensive.
 Record suite : Type := Suite {
   block : finType;                                  (* a seed *)
   zero_block : block;
-  from_words : Z -> Z -> block;                     (* of the members lo and hi of a pprf_seed *)
+  from_words : Z -> Z -> block;                     (* the members lo and hi of a pprf_seed *)
   low_word : block -> Z;
   high_word : block -> Z;
-  family_words : pprf_family;                       (* what C's functions are told of it *)
+  family_words : pprf_family;                       (* what C's functions are told about it *)
   left_child : block -> Z -> Z -> block;            (* of a node's seed, its start and height *)
   right_child : block -> Z -> Z -> block
 }.
@@ -47,7 +48,7 @@ Definition suite_logic (S : suite) : logic := defined
      AcslRef.pow2 := id; is_node := fun _ _ _ => false; node_seed := fun R _ _ _ => R;
      message_of := fun _ _ _ => tt; byte := fun v _ => v |}.
 
-(* The suite's PRG at the nodes of the tree of depth d, as the model takes it. *)
+(* The suite's PRG at the nodes of the tree of depth d, in the model's form. *)
 Definition suite_prg (S : suite) (d : nat) : bitseq -> block S -> block S * block S :=
   @acsl_family (suite_logic S) d.
 
@@ -63,7 +64,7 @@ Inductive call : Type :=
 | EvalPunctCall of uint64                 (* ref_eval_punct *)
 | RangeCall of uint64 & uint64.           (* ref_punct_range *)
 
-(* The leaf whose value the call is for; the leaves that it punctures if it succeeds. *)
+(* The leaf whose value the call asks for; the leaves that it punctures if it succeeds. *)
 Definition target (c : call) : option N :=
   match c with
   | EvalCall x | EvalPunctCall x => Some (sval x)
@@ -99,7 +100,7 @@ Definition array_cells : AcslMemory.region := span ref_node_cells (nodes l) 0 (r
 Definition count_cell : AcslMemory.region := span 1 (count l) 0 0.
 Definition buffer_cells : AcslMemory.region := span pprf_seed_cells (buffer l) 0 0.
 
-(* Memory before set-up: the array is there and has room for every key of this depth. *)
+(* Memory before set-up: there is an array with room for every key of this depth. *)
 Definition ready (M : memory) : Prop :=
   [/\ (0 < d <= 32)%N, (Z.of_nat (2 ^ d.-1 + 2 * d) <= room l <= REF_NODES_MAX)%Z,
       writable M array_cells /\ readable M array_cells,
@@ -109,7 +110,7 @@ Definition ready (M : memory) : Prop :=
 (* The array is empty, as calloc gives it. *)
 Definition cleared (M : memory) : Prop := forall q, array_cells q -> cell M q = 0%Z.
 
-(* C's types: what lies in the array are values of 64 bits at most. *)
+(* C's types: the values in the array have at most 64 bits. *)
 Definition typed (M : memory) : Prop := forall q, array_cells q -> c_uint64_t (cell M q).
 
 (* Nothing here allocates: other cells, the same rights. *)
@@ -118,7 +119,7 @@ Definition with_cells (M : memory) (c : pointer -> Z) : memory := Memory c (may_
 Definition poke (M : memory) (p : pointer) (v : Z) : memory :=
   with_cells M (fun q => if (fst q =? fst p)%Z && (snd q =? snd p)%Z then v else cell M q).
 
-(* Where the nodes are that the array holds: starts and heights. *)
+(* The positions of the nodes that the array holds: starts and heights. *)
 Definition places_in (M : memory) : seq (Z * Z) :=
   mkseq (fun k => let c := ref_node_at M (shift ref_node_cells (nodes l) (Z.of_nat k)) in
                   (ref_node_start c, ref_node_height c)) (Z.to_nat (cell M (count l))).
@@ -181,7 +182,7 @@ Definition perform (M : memory) (R : pprf_seed) (c : call) (f : Fault) : Z * opt
   (result, if (result =? PPRF_OK)%Z && isSome (target c) then Some (seed_value V (pprf_seed_at M' (buffer l)))
            else None, wipe_buffer M').
 
-(* A list of calls: the results and values, and the memory in the end. *)
+(* A list of calls: the results and values, and the final memory. *)
 Fixpoint run_calls (M : memory) (R : pprf_seed) (cs : seq (call * Fault)) :
   seq (Z * option Seed) * memory :=
   if cs is (c, f) :: cs' then
@@ -210,7 +211,7 @@ Definition call_region (c : call) : option region :=
 Definition puncture_call (c : call) (K : key T) : key T :=
   if call_region c is Some r then puncture_region G r K else K.
 
-(* The result of a call, which the positions of the nodes determine. *)
+(* The result of a call, which is determined by the positions of the nodes. *)
 Definition result_of (K : key T) (c : call) (f : Fault) : Z :=
   let outside :=
     match c with
@@ -227,7 +228,7 @@ Definition result_of (K : key T) (c : call) (f : Fault) : Z :=
   if outside then PPRF_ERR_RANGE else if some_alive then fails (places K) c f
   else PPRF_ERR_PUNCTURED.
 
-(* The value that it gives. *)
+(* The value that it returns. *)
 Definition value_of (K : key T) (c : call) : option T :=
   if target c is Some x then eval G K (leaf_path d x) else None.
 
@@ -241,8 +242,8 @@ Fixpoint model_calls (K : key T) (cs : seq (call * Fault)) : seq (Z * option T) 
 
 End Model.
 
-(* The memory of a device that holds the key K, cell by cell: the nodes in leaf order, the length, the
-   empty buffer, and all else as it was before set-up. *)
+(* The memory of a device that holds the key K, cell by cell: the nodes in leaf order, the
+   length, the empty buffer, and everything else as before set-up. *)
 Definition node_cell (n : Ggm.node Seed) (j : Z) : Z :=
   (if j =? 0 then Z.of_N (first_leaf d n.1) else if j =? 1 then Z.of_nat (d - size n.1)
    else if j =? 2 then low_word n.2 else high_word n.2)%Z.
@@ -258,8 +259,8 @@ Definition image (M0 : memory) (K : key Seed) (q : pointer) : Z :=
 
 (* ---- The game ------------------------------------------------------------------------------ *)
 
-(* What becomes of the value that a call gives: the adversary gets it; it is a challenge, that is, the
-   adversary gets the value or, in the ideal world, a uniform seed; nobody gets it. *)
+(* The use of a call's value: the adversary gets it; it is a challenge, that is, the adversary
+   gets the value or, in the ideal world, a uniform seed; or it is discarded. *)
 Variant use : Type := Take | Test | Drop.
 
 Inductive ref_query : Type :=
@@ -274,8 +275,8 @@ Definition ref_reply (q : ref_query) : Type :=
 
 Definition ref_adversary := adversary ref_reply.
 
-(* The memory, the leaves that calls have punctured, those whose value the adversary has had or has a key
-   for, and those that were challenges. *)
+(* The memory; the leaves that calls have punctured; those whose value the adversary has, or for
+   which it has a key; and the challenge leaves. *)
 Record ref_state (T : Type) := RefState {
   mem : T; erased : pred N; known : pred N; challenged : seq N
 }.
@@ -295,7 +296,7 @@ Definition permitted (T : Type) (st : ref_state T) (q : ref_query) : bool :=
   | Steal _ => ~~ has (living st) (challenged st)
   end.
 
-(* After a call that has succeeded, and after a theft. *)
+(* After a successful call, and after a theft. *)
 Definition called (T : Type) (c : call) (u : use) (m : T) (st : ref_state T) : ref_state T :=
   RefState m (fun y => erases c y || erased st y)
     (fun y => (if (target c, u) is (Some x, Take) then y == x else false) || known st y)
@@ -336,7 +337,7 @@ Definition ref_game (M0 : memory) (w : world) (A : ref_adversary) : prog bool :=
 Definition ref_adv (M0 : memory) (A : ref_adversary) : rat :=
   (Pr (ref_game M0 Real A) - Pr (ref_game M0 Ideal A))%R.
 
-(* All challenges are on leaves below q, as when they are given out in order. *)
+(* All challenges are on leaves below q, as when they are issued in order. *)
 Fixpoint tests_below_leaf (q : N) (A : ref_adversary) : Prop :=
   match A with
   | Conclude _ => True
@@ -346,9 +347,9 @@ Fixpoint tests_below_leaf (q : N) (A : ref_adversary) : Prop :=
       forall y, tests_below_leaf q (k y)
   end.
 
-(* ---- The adversary against the model that it is turned into -------------------------------- *)
+(* ---- The adversary against the model made from it ------------------------------------------ *)
 
-(* It plays the device on the positions of the nodes, asks for values, and draws the picture of memory
+(* It plays the device on the positions of the nodes, asks for values, and computes the memory
    from the key that it gets when memory is stolen. *)
 Definition path_of (x : N) : leaf d := insubd (nseq_tuple d false) (leaf_path d x).
 

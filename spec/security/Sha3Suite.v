@@ -35,8 +35,9 @@ Definition sha3_suite : suite :=
   @Suite _ zero128 seed_of_words (fun s => number (take 64 s)) (fun s => number (drop 64 s))
     (pprf_family_intro 1 0 0) (fun s _ _ => sha3_left s) (fun s _ _ => sha3_right s).
 
-(* The attack on SHA3-256's halves that an adversary against ref is turned into: play the device for it on
-   the positions of the nodes (against_model), guess a node and a world (ev_guess), put the challenge there. *)
+(* The attack on SHA3-256's halves made from an adversary against ref: play the device for it on
+   the positions of the nodes (against_model), guess a node and a world (ev_guess), put the
+   challenge there. *)
 Definition sha3_distinguisher (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> Fault -> Z)
   (l : layout) (M0 : memory) (U : pred bitseq) (A : ref_adversary sha3_suite Fault) :
   sha3_seed * sha3_seed -> prog bool :=

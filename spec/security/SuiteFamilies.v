@@ -1,9 +1,10 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The PRGs of the suites (docs/suites.md) as families of the tree, for 2^c users who have d - c levels each,
-   and the attacks on SHA3-256 and on AES-128 that an adversary against evaluations is turned into.
-   Definitions only.  sha3_prg, the family of the suite sha3-256, is in Sha3Suite.v.
+(* The PRGs of the suites (docs/suites.md) as families of the tree, for 2^c users with d - c levels
+   each, and the attacks on SHA3-256 and on AES-128 made from an adversary against evaluations.
+   Definitions only. sha3_prg, the family of the suite sha3-256, is in Sha3Suite.v.
 
-   The first c bits of a node's prefix say whose it is, the others are its place in that user's tree. *)
+   The first c bits of a node's prefix name its user, the others are its place in that user's
+   tree. *)
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm CModel Probability Games Reductions Oracle EvaluationGame IdealGame.
@@ -60,8 +61,8 @@ Definition salted_ev_adv (G : seq bits128 -> bitseq -> bits128 -> bits128 * bits
 
 (* ---- The attacks ----------------------------------------------------------------------------------- *)
 
-(* Each plays the device for A, guesses a node and a world, and puts the challenge there (ev_guess); where
-   there are salts it draws them. *)
+(* Each plays the device for A, guesses a node and a world, and puts the challenge there
+   (ev_guess); if there are salts it draws them. *)
 Definition sha3_attack (d c : nat) (U : pred bitseq) (A : ev_adversary bits128 d) :
   bits128 * bits128 -> prog bool :=
   forget_node (attack (fun _ => sha3_prg) (ev_guess zeros c U A)).

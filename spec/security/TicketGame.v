@@ -1,14 +1,15 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (* The confidentiality of tickets that are encrypted under leaves: the game, and the two adversaries
-   that a ticket adversary is turned into.  Definitions only.
+   made from a ticket adversary. Definitions only.
 
-   The adversary drives the device as in EvaluationGame.v, and instead of a challenge value it gets a
-   ticket under the leaf's value, that of one of two texts of its choice.  It may evaluate leaves whose
-   tickets it knows, puncture (redeem and expire) and steal; challenge leaves are never revealed.
-   It may have any ticket opened under any leaf but a challenge ticket under its own: under a challenge leaf
-   even after it is punctured; under another one, what is opened counts as evaluated.
+   The adversary drives the device as in EvaluationGame.v; instead of a challenge value it gets a
+   ticket under the leaf's value, which contains one of two texts of its choice. It may evaluate
+   leaves whose tickets it knows, puncture (redeem and expire) and steal; challenge leaves are never
+   revealed. It may have any ticket opened under any leaf, except a challenge ticket under its own
+   leaf: under a challenge leaf even after it is punctured; under another leaf, the opened one
+   counts as evaluated.
 
-   A device holds 2^c trees with independent seeds: the first c bits of a leaf say in which it is. *)
+   A device holds 2^c trees with independent seeds: the first c bits of a leaf name its tree. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame.
 Set Implicit Arguments.
@@ -121,7 +122,8 @@ Fixpoint as_ev (b : bool) (ts : sealed) (A : tk_adversary) : ev_adversary Seed d
 
 (* ---- Against the encryption: each query is answered under a fresh key ------------------- *)
 
-(* Have one of two texts sealed under a fresh key; have a ticket opened with the i-th last of these keys. *)
+(* Have one of two texts sealed under a fresh key; have a ticket opened with the i-th last of
+   these keys. *)
 Inductive seal_query : Type :=
 | Encrypt of Text & Text
 | Decrypt of nat & Ticket.
@@ -142,7 +144,8 @@ Definition seal_adv (A : seal_adversary) : rat :=
   Pr (interact (fun _ b => b) (seal_oracle true) [::] A) -
   Pr (interact (fun _ b => b) (seal_oracle false) [::] A).
 
-(* The reduction plays the device, whose values no ticket depends on; xs are the challenge leaves. *)
+(* The reduction plays the device, on whose values no ticket depends; xs are the challenge
+   leaves. *)
 Fixpoint serve (st : ev_state Seed) (xs : seq bitseq) (A : tk_adversary) : seal_adversary :=
   match A with
   | Conclude c => Conclude _ c

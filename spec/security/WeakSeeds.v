@@ -1,10 +1,11 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* A PRG with weak seeds: what the factor in the bounds of the security theorem cannot be less than.
+(* A PRG with weak seeds: a lower bound for the factor in the bounds of the security theorem.
    Definitions only.
 
-   The PRG is the random function of IdealGame.v, but for a set of weak seeds, which it copies to both
-   children.  Who sees one output of it sees a weak seed with the probability that one was drawn.  Who sees
-   leaves of a tree sees one if any seed on the way to them was weak. *)
+   The PRG is the random function of IdealGame.v, except on a set of weak seeds, which it copies
+   to both children. Someone who sees one output of it sees a weak seed with the probability that
+   one was drawn. Someone who sees leaves of a tree sees one if any seed on the way to them was
+   weak. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame IdealGame.
 Set Implicit Arguments.
@@ -25,8 +26,9 @@ Definition weak_prg (g : table) (t : Tag) (s : Seed) : Seed * Seed :=
 
 (* ---- Attacks on this PRG ------------------------------------------------------------------- *)
 
-(* One seed is drawn and hidden.  The adversary sees outputs of the PRG on that seed, as many as it
-   likes, one at each tag; in the ideal world they are uniform pairs.  It also queries the random function. *)
+(* One seed is drawn and hidden. The adversary sees outputs of the PRG on that seed, as many as
+   it likes, one at each tag; in the ideal world they are uniform pairs. It also queries the
+   random function. *)
 Inductive prg_query : Type :=
 | Output of Tag
 | Call of Tag & Seed.
@@ -53,7 +55,7 @@ Definition weak_prg_game (w : world) (A : prg_attack) : prog bool :=
 Definition weak_prg_adv (A : prg_attack) : rat :=
   Pr (weak_prg_game Real A) - Pr (weak_prg_game Ideal A).
 
-(* At most Q queries to the random function, whatever the coins and answers; outputs are not counted. *)
+(* At most Q queries to the random function, for all coins and answers; outputs are not counted. *)
 Fixpoint calls_at_most (Q : nat) (A : prg_attack) : Prop :=
   match A with
   | Conclude _ => True
@@ -70,14 +72,14 @@ Definition weak_family (g : table) : bitseq -> Seed -> Seed * Seed := fun p => w
 
 Variable d : nat.
 
-(* This adversary does without queries to the random function. *)
+(* This adversary makes no queries to the random function. *)
 Definition weak_game (c : nat) (w : world) (A : ev_adversary Seed d) : prog bool :=
   g <-$ unif (no_table s0 Tag) ;; ev_game s0 (weak_family g) c w A.
 
 Definition weak_adv (c : nat) (A : ev_adversary Seed d) : rat :=
   Pr (weak_game c Real A) - Pr (weak_game c Ideal A).
 
-(* Be challenged on one leaf after the other until a value is a weak seed. *)
+(* Be challenged on one leaf after another until a value is a weak seed. *)
 Fixpoint look_for_weak (xs : seq (leaf d)) : ev_adversary Seed d :=
   if xs is x :: rest then
     @Ask _ (@ev_reply Seed d) (Challenge x) (fun y =>

@@ -1,7 +1,8 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* SHA-256 as FIPS 180-4 defines it (August 2015); HMAC (RFC 2104), HKDF-Expand (RFC 5869) and RFC 9420's
-   ExpandWithLabel with it, and the children of a node's secret in RFC 9420's secret tree: definitions only, to
-   be read beside these, whose section each line names. *)
+(* SHA-256 as FIPS 180-4 defines it (August 2015); HMAC (RFC 2104), HKDF-Expand (RFC 5869) and
+   RFC 9420's ExpandWithLabel based on it, and the children of a node's secret in RFC 9420's
+   secret tree: definitions only, to be read beside these documents, whose section each line
+   names. *)
 From Coq Require Import NArith Init.Byte Strings.String.
 From mathcomp Require Import all_ssreflect.
 Set Implicit Arguments.
@@ -45,7 +46,7 @@ Definition K256 : seq word :=
       0x748f82ee; 0x78a5636f; 0x84c87814; 0x8cc70208; 0x90befffa; 0xa4506ceb; 0xbef9a3f7; 0xc67178f2]%num.
 Definition K (t : nat) : word := nth 0%num K256 t.
 
-(* 5.1.1: the bit 1, k zero bits where l + 1 + k = 448 modulo 512, and l in 64 bits *)
+(* 5.1.1: the bit 1, k zero bits such that l + 1 + k = 448 modulo 512, and l in 64 bits *)
 Definition pad (M : seq bool) : seq bool :=
   let l := size M in
   let k := (448 + (512 - (l + 1) %% 512)) %% 512 in
@@ -76,7 +77,7 @@ Definition round (W : seq word) (v : seq word) (t : nat) : seq word :=
     [:: PLUS T1 T2; a; b; c; PLUS d T1; e; f; g]
   else [::].
 
-(* 6.2.2, step 4: the next hash value, of the one before it, H, and a block M *)
+(* 6.2.2, step 4: the next hash value from the previous one, H, and a block M *)
 Definition compress (H M : seq word) : seq word :=
   [seq PLUS x.1 x.2 | x <- zip (foldl (round (schedule M)) H (iota 0 64)) H].
 
@@ -106,7 +107,8 @@ Definition hmac (key text : seq byte) : seq byte :=
 
 (* ---- RFC 5869 ---------------------------------------------------------------------------------- *)
 
-(* 2.3: T(0) is empty, T(i) = HMAC(PRK, T(i-1) | info | i), and the first L octets of T(1) | ... | T(N) are it *)
+(* 2.3: T(0) is empty, T(i) = HMAC(PRK, T(i-1) | info | i); the result is the first L octets of
+   T(1) | ... | T(N) *)
 Fixpoint hkdf_T (PRK info : seq byte) (i : nat) : seq byte :=
   if i is j.+1 then hmac PRK (hkdf_T PRK info j ++ info ++ [:: byte_of_N (N.of_nat i)]) else [::].
 Definition hkdf_expand (PRK info : seq byte) (L : nat) : seq byte :=
@@ -117,7 +119,8 @@ Definition hkdf_expand (PRK info : seq byte) (L : nat) : seq byte :=
 (* n bytes of v, the most significant first *)
 Definition uint (n : nat) (v : N) : seq byte := bytes_of_bits (bits_of_word (8 * n) v).
 
-(* 2.1.2: a vector opaque<V>, its length before it in 1, 2 or 4 bytes, whose first two bits say which *)
+(* 2.1.2: a vector opaque<V>, preceded by its length in 1, 2 or 4 bytes, whose first two bits say
+   which *)
 Definition opaque (s : seq byte) : seq byte :=
   let l := N.of_nat (size s) in
   (if l <? 2 ^ 6 then uint 1 l else if l <? 2 ^ 14 then uint 2 (2 ^ 14 + l) else uint 4 (2 ^ 31 + l))%num ++ s.

@@ -1,7 +1,7 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* What a C function over uint32_t and uint64_t computes that is a list of assignments, and of calls of one other
-   such function that calls none: definitions only.  proofs/tools/sha.py writes the functions of prg/sha256.c in
-   these terms (ShaCode.v, in no tree). *)
+(* What a C function over uint32_t and uint64_t computes, if it is a list of assignments and of
+   calls of one other such function that makes no calls: definitions only. proofs/tools/sha.py
+   writes the functions of prg/sha256.c in these terms (ShaCode.v, which is generated). *)
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect.
 Set Implicit Arguments.
@@ -11,8 +11,9 @@ Local Open Scope N_scope.
 
 (* ---- Syntax -------------------------------------------------------------------------- *)
 
-(* w is the width of the operator's type, 32 or 64 bits.  A variable or constant of a type with w bits is below 2^w:
-   the program is well typed in C, and what may leave the range is reduced. *)
+(* w is the width of the operator's type, 32 or 64 bits. A variable or constant of a type with w
+   bits is below 2^w: the program is well typed in C, and results that may leave the range are
+   reduced. *)
 Inductive expr : Type :=
 | Var (v : nat)
 | Const (c : N)
@@ -27,7 +28,7 @@ Inductive expr : Type :=
 
 Inductive statement : Type :=
 | Assign (v : nat) (e : expr)                 (* v = e; *)
-| Call (vs : seq nat) (args : seq expr).      (* the words that the other function returns are put into vs *)
+| Call (vs : seq nat) (args : seq expr).      (* puts the words that the other function returns into vs *)
 
 Record function : Type := Function {
   parameters : seq N;      (* the width of each; they are the first variables *)
@@ -97,6 +98,6 @@ Definition run (f : function) (args : seq N) : option (seq N) :=
 
 End Meaning.
 
-(* A function that calls none; one that calls f. *)
+(* A function that makes no calls; one that calls f. *)
 Definition run_leaf (f : function) (args : seq N) : option (seq N) := run (fun=> None) f args.
 Definition run_calling (f main : function) (args : seq N) : option (seq N) := run (run_leaf f) main args.

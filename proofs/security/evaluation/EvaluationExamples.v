@@ -1,5 +1,5 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The game of EvaluationGame.v on one-bit seeds and small trees: an adversary that evaluates one
+(* The game of EvaluationGame.v on one-bit seeds and small trees. An adversary that evaluates one
    leaf and is challenged on another wins against a broken PRG; the bound is attained; the rule
    refuses what would make the game trivial, and nothing else that these adversaries ask. *)
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -31,8 +31,9 @@ End Adversaries.
 Definition right_leaf : leaf 1 := [tuple true].
 Definition whole : {p : bitseq | (size p <= 1)%N} := exist _ [::] isT.
 
-(* Evaluate the left leaf, be challenged on the right one, puncture it, steal the key, and see in it
-   that the left leaf's seed is the value that was evaluated; then compare challenge and value. *)
+(* Evaluate the left leaf, be challenged on the right one, puncture it, steal the key, and check
+   that its seed of the left leaf is the value that was evaluated; then compare challenge and
+   value. *)
 Definition compare_values : ev_adversary one_bit 1 :=
   ask_value left_leaf (fun y => ask_test right_leaf (fun z => ask_punct right_leaf (
   ask_key whole (fun K => Conclude _ ((z == y) && if K is Some [:: n] then y == Some n.2 else false))))).
@@ -56,7 +57,7 @@ Example compare_values_bound :
   `|ev_adv false copy_prg 0 compare_values| <= (2 * (2 ^ 1).-1)%:R * (1 / 4%:R).
 Proof. by apply: ev_adv_bound_tree; rewrite compare_values_prg. Qed.
 
-(* The challenge may come after the theft, the thief may take one key after the other, and evaluate
+(* The challenge may come after the theft; the thief may take one key after another, and evaluate
    what is left: puncture leaf 0, steal the key, be challenged on leaf 0, evaluate leaf 1. *)
 Definition test_after_theft : ev_adversary one_bit 1 :=
   ask_punct left_leaf (ask_key whole (fun K => ask_test left_leaf (fun z => ask_key whole (fun K' =>
@@ -68,8 +69,8 @@ rewrite /ev_adv /ev_game expn0 /Pr /= !avg_bool /=.
 by apply/eqP; vm_compute.
 Qed.
 
-(* What the rule refuses: to steal a key that evaluates a challenge leaf, to evaluate it, and to be
-   challenged on a leaf that was evaluated, or that a stolen key evaluates. *)
+(* The rule refuses to let the adversary steal a key that evaluates a challenge leaf, evaluate
+   that leaf, or be challenged on a leaf that was evaluated or that a stolen key evaluates. *)
 Definition refused : ev_adversary one_bit 1 :=
   ask_test left_leaf (fun z => ask_value left_leaf (fun y => ask_key whole (fun K =>
   ask_value right_leaf (fun y' => ask_test right_leaf (fun z' =>
@@ -80,8 +81,8 @@ Proof.
 by rewrite /ev_game expn0; case: w; rewrite /Pr /= !avg_bool /=; apply/eqP; vm_compute.
 Qed.
 
-(* Two users in a tree of depth 2: the first bit of a leaf says whose it is.  The first one's key is
-   stolen at once; the second one's neighbouring leaf gives the challenge away, as above. *)
+(* Two users in a tree of depth 2: a leaf's first bit names its user. The first user's key is
+   stolen at once; the second user's neighbouring leaf reveals the challenge, as above. *)
 Definition second_users_left : leaf 2 := [tuple true; false].
 Definition second_users_right : leaf 2 := [tuple true; true].
 Definition first_users_key : {p : bitseq | (size p <= 2)%N} := exist _ [:: false] isT.

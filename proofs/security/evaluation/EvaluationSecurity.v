@@ -2,12 +2,13 @@
 (* Security of values that are used first and punctured later: the advantage is a sum of PRG
    advantages, two for each inner node above a leaf that may be challenged.
 
-   Idea.  Let E_p be the event that a leaf below node p is challenged.  On runs in E_p nobody is
-   ever handed a seed at p or above it (agree, never_tested).  So on those runs the seeds of p's children
-   may be replaced by fresh ones, at the price of one PRG advantage (embed); then the challenges
-   below the left child are made random, then those below the right one (split_tests), each on the
-   runs where there are any; then p gets its PRG back, at the price of a second one.  At a leaf
-   there is nothing to do: its seed is fresh and used for its challenge alone (leaf_step). *)
+   Idea. Let E_p be the event that a leaf below node p is challenged. On runs in E_p nobody is
+   ever given a seed at p or above it (agree, never_tested). So on those runs the seeds of p's
+   children may be replaced by fresh ones, at the cost of one PRG advantage (embed). Then the
+   challenges below the left child are made random, then those below the right child
+   (split_tests), each on the runs that have any. Then p gets its PRG back, at the cost of a
+   second advantage. At a leaf there is nothing to do: its seed is fresh and used only for its
+   challenge (leaf_step). *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame.
 From Pprf.proofs Require Import Correctness Sizes ProbabilityFacts ForwardSecurity.
@@ -208,7 +209,7 @@ move: W; rewrite /Correctness.within => ->; rewrite andbT /delegate_node.
 by case: ifP => _ /=; rewrite ?rd //; case: ifP => //= _; rewrite nd.
 Qed.
 
-(* what reveals p leaves no leaf below p to be challenged *)
+(* revealing p leaves no leaf below p to be challenged *)
 Lemma spoilt p r (st : ev_state unit) : prefix r p -> alive (held st) p -> ~~ spoils r st ->
   (forall y, prefix p y -> revealed (reveal r st) y) /\ ~~ tested_below p (reveal r st).
 Proof.
@@ -218,7 +219,7 @@ apply: contra sp => /hasP /= [y yt py]; apply/hasP; exists y => //.
 by rewrite (prefix_trans rp py) (alive_below py al).
 Qed.
 
-(* the two seed functions and the two sets of leaves cut off agree, except at p *)
+(* the two seed functions and the two sets of cut-off leaves agree, except at p *)
 Lemma agree p sg1 sg2 (cut_off1 cut_off2 : pred bitseq) st A :
   (forall q, (size q <= d)%N -> q != p -> sg1 q = sg2 q) ->
   (forall q, size q = d -> q != p -> cut_off1 q = cut_off2 q) ->
@@ -258,7 +259,7 @@ move=> Es Ed; elim: A st => [b|X x0 k IH|[x|[r ok]|x|[r ok]] k IH] st T W; rewri
   exact: IH.
 Qed.
 
-(* ---- At a leaf: its seed serves for its challenge and for nothing else ----------------------- *)
+(* ---- At a leaf: its seed is used only for its challenge -------------------------------------- *)
 
 Definition at_leaf (sg : bitseq -> Seed) p (s : Seed) : bitseq -> Seed :=
   fun q => if q == p then s else sg q.
@@ -308,7 +309,7 @@ move=> sp dp; elim: A st => [b|X x0 k IH|[x|[r ok]|x|[r ok]] k IH] st nt W; rewr
   exact: IH.
 Qed.
 
-(* ---- Dead leaves below p matter on the runs only that test a leaf below p --------------------- *)
+(* ---- Dead leaves below p matter only on runs that test a leaf below p ------------------------ *)
 
 Lemma tested_same v p sg cut_off st A : (forall st b, tested_below p st -> v st b = @tests_below _ p st b) ->
   tested_below p st -> value v sg cut_off st A = value (@tests_below _ p) sg cut_off st A.
@@ -379,7 +380,7 @@ elim: m f => [|m IH] f //; rewrite addSn !ex_unifsS; apply: eq_avg => s.
 exact: (IH (fun l => f (s :: l))).
 Qed.
 
-(* the same, for nodes before, at and behind a place in the list *)
+(* the same for nodes before, at and after a place in the list *)
 Lemma ex_unifs_at (f : key Seed -> rat) before p after :
   ex (unifs s0 (size (before ++ p :: after))) (fun ss => f (zip (before ++ p :: after) ss)) =
   ex (unifs s0 (size before)) (fun ls => ex (unifs s0 (size after)) (fun rs =>
@@ -443,7 +444,7 @@ rewrite avg_swap; apply: eq_avg => a; apply: eq_avg => b.
 by [].
 Qed.
 
-(* nothing in the list is above p, or below it *)
+(* no node in the list is above p or below it *)
 Definition aside p (ns : seq bitseq) : bool := all (fun n => ~~ prefix n p && ~~ prefix p n) ns.
 
 Lemma aside_under p ns : aside p ns -> ~~ under ns p.

@@ -1,6 +1,6 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* What a thief gets, as a function of the history: the positions of the nodes are those of the
-   punctured set and nothing else, and each carries its GGM seed. *)
+(* What a thief gets, as a function of the history: the positions of the nodes are determined by
+   the punctured set alone, and each node has its GGM seed. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame.
 From Pprf.proofs Require Import Correctness.
@@ -13,8 +13,8 @@ Variable Seed : Type.
 Variable G : bitseq -> Seed -> Seed * Seed.
 Variable d : nat.
 
-(* Histories that punctured the same leaves, in whatever order and by whatever calls, leave one key,
-   and so one key file. *)
+(* Histories that punctured the same leaves, in any order and by any calls, leave the same key,
+   and so the same key file. *)
 Theorem history_independent s (rs rs' : seq region) :
   all (region_ok d) rs -> all (region_ok d) rs' ->
   (forall x : bitseq, size x = d -> punctured rs x = punctured rs' x) ->
@@ -30,7 +30,8 @@ Proof.
 by elim: m P p s => [|m IH] P p s /=; case: ifP => //= _; rewrite /unzip1 !map_cat -!/unzip1 !IH.
 Qed.
 
-(* Leakage: the key without its seeds is the history's alone; with them, the tree's. *)
+(* Leakage: without its seeds the key is determined by the history alone; with them, by the
+   history and the tree. *)
 Theorem key_leaks s (rs : seq region) : all (region_ok d) rs ->
   puncture_regions G rs (keygen s) =
   [seq (q, ggm G s q) | q <- unzip1 (puncture_regions no_seed rs (keygen tt))].

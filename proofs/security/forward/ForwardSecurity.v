@@ -3,11 +3,11 @@
    advantages of the reductions of Reductions.v.
 
    hybrid: for any script, from the device with a PRG to the one without (lazy), one expansion at
-     a time.  It knows nothing of trees: a step replaces one live node by two.
+   a time.  It knows nothing about trees: a step replaces one live node by two.
    play_script: the algorithms of Ggm.v do what the script does, step by step.
    splits_script: how many expansions the script of q moves makes, level by level.
-   The theorems put the three together, once for the real world and once for the ideal one: both
-   end in the same lazy experiment, so their difference is the difference of the two sums. *)
+   The theorems combine the three, once for the real world and once for the ideal one: both end
+   in the same lazy experiment, so their difference is the difference of the two sums. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions.
 From Pprf.proofs Require Import Compat Correctness ProbabilityFacts.
@@ -39,7 +39,7 @@ Qed.
 
 (* ---- The PRG advantage of a reduction --------------------------------------------------- *)
 
-(* how well g tells a pair of G at p from a random pair, in the mean *)
+(* the mean of g's advantage in telling a pair of G at p from a random pair *)
 Definition gap (p : bitseq) (g : Seed * Seed -> rat) : rat :=
   avg (fun s => g (G p s)) - avg (fun a => avg (fun b => g (a, b))).
 
@@ -123,7 +123,7 @@ elim: ns ss => [|p ns IH] [|s ss] //=; rewrite negb_or => /andP [/negbTE -> /IH 
 by [].
 Qed.
 
-(* The expansion of the node above x, seen from both sides of the PRG challenge. *)
+(* The expansion of the node above x, on both sides of the PRG challenge. *)
 Lemma embed_real x ns (f : key Seed -> rat) : has (above x) ns ->
   ex (unifs s0 (size ns)) (fun ss => ex (exec G (split x (zip ns ss))) f) =
   ex (exec G (embed s0 x ns)) (fun pk => avg (fun s => f (pk.2 (G pk.1 s)))).
@@ -374,7 +374,7 @@ rewrite !all_cat /= (N _ c1) (N _ c2) !size_rcons an /= => /and3P [_ ni _].
 by rewrite !ltnS ni !implybT.
 Qed.
 
-(* no other node above x lies higher *)
+(* no other node above x is higher *)
 Lemma top_least x K : (size x <= d)%N -> forest K ->
   all (fun n => above x n.1 ==> (top x (unzip1 K) <= size n.1)%N) K.
 Proof.
@@ -410,7 +410,7 @@ Lemma no_above_reach_other x z K :
   ~~ has (fun n => above x n.1) K -> ~~ has (fun n => above x n.1) (reach z K).
 Proof. by move=> h; rewrite /reach; elim: (size z) => //= i; apply: no_above_split. Qed.
 
-(* ---- An expansion on the way to a border changes no removal ------------------------------ *)
+(* ---- An expansion on the way to a border does not affect removal ------------------------- *)
 
 Lemma remove_split (Q : pred bitseq) x K : (size x <= d)%N -> forest K ->
   (exists2 y, prefix x y && (size y == d) & Q y) ->
@@ -859,7 +859,7 @@ Proof. by move=> B; rewrite fs_adv_sum_tree -adv_guess; apply: bound_scale. Qed.
 
 End ForwardSecurity.
 
-(* The paper's PRG does not look at the node: the constant family. *)
+(* The paper's PRG does not depend on the node: the constant family. *)
 Section Plain.
 Variable Seed : finType.
 Variable s0 : Seed.

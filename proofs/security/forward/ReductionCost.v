@@ -165,10 +165,10 @@ Qed.
 
 (* ---- The theorem ---- *)
 
-(* The reduction for the t-th expansion of q moves: at most one PRG call for each later expansion,
-   at most one draw for each move and for each node of the key other than the one it expands (a key
-   after t expansions has at most t + 1 nodes).  The one that guesses: two draws more.  As
-   expansions d q <= q * d (expansions_le), all is linear in q and d. *)
+(* The reduction for the t-th expansion of q moves: at most one PRG call for each later
+   expansion, and at most one draw for each move and for each node of the key other than the one
+   it expands (after t expansions a key has at most t + 1 nodes). The guessing reduction: two
+   more draws. As expansions d q <= q * d (expansions_le), everything is linear in q and d. *)
 Theorem reduction_cost q A : moves_at_most q A ->
   let N := expansions d q in
   (forall w t, costs_at_most (N - t.+1) (q + t) (fs_reduction s0 w t A)) /\

@@ -31,7 +31,7 @@ Lemma puncture_all_rcons xs (x : leaf d) K :
   puncture G x (puncture_all G [seq tval y | y <- xs] K).
 Proof. by rewrite /puncture_all map_rcons foldl_rcons. Qed.
 
-(* the adaptive adversary that asks for xs after zs sees just the selective game's view *)
+(* the adaptive adversary that asks for xs after zs has exactly the selective game's view *)
 Lemma play_ask w k fin xs zs ys : uniq (zs ++ xs) ->
   Pr (play s0 G w (puncture_all G [seq tval y | y <- zs] (keygen k)) (ask s0 xs fin ys)) =
   ex (if w is Real then Ret [seq ggm G k (tval x) | x <- xs] else unifs s0 (size xs))

@@ -21,7 +21,7 @@ Proof. by []. Qed.
 
 Definition left_leaf : leaf 1 := [tuple false].
 
-(* evaluate and puncture the left leaf, steal the key, compare the answer with the seed left *)
+(* evaluate and puncture the left leaf, steal the key, compare the answer with the remaining seed *)
 Definition compare_siblings : fs_adversary one_bit 1 :=
   EvalPuncture left_leaf (fun y => Steal 1 (fun K =>
     Ret (if K is n :: _ then Some n.2 == y else false))).
@@ -64,8 +64,8 @@ Definition middle : {r : region | region_ok 2 r} :=
 Definition left_half : {r : region | region_ok 2 r} := exist _ (Subtree [:: false]) isT.
 Definition last_leaf : leaf 2 := [tuple true; true].
 
-(* puncture leaves 1 and 2; evaluate and puncture leaf 3; compare with the one seed that is left
-   (leaf 0); if the answer was 0, puncture the left half first, so that nothing is left *)
+(* puncture leaves 1 and 2; evaluate and puncture leaf 3; compare with the one remaining seed
+   (leaf 0); if the answer was 0, puncture the left half first, so that none remains *)
 Definition adaptive_moves : fs_adversary one_bit 2 :=
   Puncture middle (EvalPuncture last_leaf (fun y =>
     if y is Some true then Steal 2 (fun K => Ret (if K is n :: _ then n.2 else false))

@@ -1,5 +1,6 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* What the attack on many targets at once gains: the bound for bare seeds is of the right order. *)
+(* The gain of the attack on many targets at once: the bound for bare seeds is of the right
+   order. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame IdealGame Attack.
 From Pprf.proofs Require Import Compat Correctness Sizes ProbabilityFacts EvaluationSecurity.
@@ -145,14 +146,14 @@ rewrite mulrC -avg_mull; apply: eq_avg => s; rewrite mulrC -ex_scale; apply: eq_
 by rewrite /= negb_or mulnb_rat.
 Qed.
 
-(* Real: if a root is guessed, the attack says so. *)
+(* Real world: if a root is among the guesses, the attack answers so. *)
 Lemma found_guessed g guesses ss : has (mem guesses) ss -> found g guesses (rev (real_pairs g ss)).
 Proof.
 case/hasP => s sin sg; apply/hasP; exists s => //; rewrite mem_rev.
 exact: (map_f (fun s => (Some (g (tt, s)).1, Some (g (tt, s)).2))).
 Qed.
 
-(* Ideal: a guess fits a user by accident. *)
+(* Ideal world: a guess fits a user by accident. *)
 Definition accident g (s t y : Seed) : bool := ((g (tt, s)).1 == (g (tt, t)).1) && ((g (tt, s)).2 == y).
 
 Lemma found_accident g guesses ss ys :
@@ -224,7 +225,8 @@ apply: le_add => //; apply: (@le_trans _ _ (n%:R * avg (fun g => avg (fun t => a
 by rewrite ![n%:R * _]mulrC; apply: le_mul2r; rewrite ?ler0n ?avg_accident.
 Qed.
 
-(* Q different guesses against 2^c users: one root among them, but for accidents. *)
+(* Q different guesses against 2^c users: the gain is at least the probability that a root is
+   among them, minus accidents. *)
 Theorem many_targets_gain guesses : uniq guesses ->
   1 - (1 - (size guesses)%:R / S) ^+ (2 ^ c) - (size guesses)%:R * ((2 ^ c)%:R * (2%:R / S / S)) <=
   id_adv s0 bare_tag c (many_targets c guesses).
@@ -240,7 +242,8 @@ have R : 1 - (1 - (size guesses)%:R / S) ^+ (2 ^ c) <=
 by apply: le_add => //; rewrite -subr_ge0 opprK addrC subr_ge0.
 Qed.
 
-(* As long as targets times guesses are no more than the seeds, that is nearly half of them over the seeds. *)
+(* If targets times guesses are at most the number of seeds, this bound is nearly half of their
+   quotient. *)
 Lemma bernoulli (x : rat) n : 0 <= x <= 1 -> (1 - x) ^+ n * (1 + n%:R * x) <= 1.
 Proof.
 case/andP => x0 x1; have y0 : 0 <= 1 - x by rewrite subr_ge0.
@@ -254,7 +257,8 @@ have -> : (1 + (x + a)) * (1 - x) = 1 + a - (x + a) * x.
 by rewrite le_sub_add le_addl mulr_ge0 ?addr_ge0.
 Qed.
 
-(* While there are no more pairs of a target and a guess than seeds: half of that quotient, but for accidents. *)
+(* If there are at most as many pairs of a target and a guess as seeds: half of that quotient,
+   minus accidents. *)
 Theorem many_targets_half guesses : uniq guesses -> (2 ^ c * size guesses <= #|Seed|)%N ->
   (2 ^ c * size guesses)%:R / S / 2%:R - (2 ^ c * size guesses)%:R * (2%:R / S / S) <=
   id_adv s0 bare_tag c (many_targets c guesses).

@@ -42,7 +42,7 @@ Proof.
 have := @bare_adv_bound one_bit false 2 1 isT _ 1 (@search_hashes _ tt); by rewrite card_bool.
 Qed.
 
-(* Tags of their own: half a bit's chance. *)
+(* With separate tags: half a bit's chance. *)
 Example distinct_adv_bound_ex :
   `|id_adv (false : one_bit) (fun p => head false p : one_bit) 1 (search false)| <= 1 / 2%:R.
 Proof.
@@ -86,7 +86,7 @@ Definition false_is_weak : {set one_bit} := [set false].
 Lemma one_weak : #|false_is_weak| = 1%N.
 Proof. exact: cards1. Qed.
 
-(* See whether the PRG has copied its seed. *)
+(* Check whether the PRG has copied its seed. *)
 Definition copies : prg_attack one_bit one_bit :=
   @Ask _ (@prg_reply one_bit one_bit) (Output _ false) (fun ab => Conclude _ (ab.1 == ab.2)).
 
@@ -95,7 +95,7 @@ Proof.
 by have := @weak_prg_bound one_bit false one_bit false_is_weak 0 copies (fun _ => I); rewrite one_weak card_bool.
 Qed.
 
-(* All four leaves of two users with tags of their own, two inner nodes: 1/16 - 1/64. *)
+(* All four leaves of two users with separate tags, two inner nodes: 1/16 - 1/64. *)
 Example weak_leaves_adv_ex :
   weak_adv (false : one_bit) false_is_weak (fun p => head false p : one_bit) 1 (weak_leaves false_is_weak 2 predT) =
   3%:R / 64%:R.

@@ -1,11 +1,11 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (* Security with the PRG as an ideal object that the adversary queries Q times.
 
-   Idea.  Draw all nodes' seeds independently and put them into the random function (implant): this is
-   the real world, but for two nodes with the same tag and the same seed (grow).  Then the seed
-   of a node that was not revealed is independent of all that the adversary has seen, so a query meets
-   it with probability 1 / #|Seed|; and as long as no query does, a challenge is a uniform seed
-   (blind). *)
+   Idea. Draw all nodes' seeds independently and put them into the random function (implant):
+   this is the real world, unless two nodes have the same tag and the same seed (grow). Then the
+   seed of a node that was not revealed is independent of everything the adversary has seen, so a
+   query meets it with probability 1 / #|Seed|; and until a query does, a challenge is a uniform
+   seed (blind). *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame IdealGame.
 From Pprf.proofs Require Import Compat Correctness Sizes ProbabilityFacts ForwardSecurity EvaluationSecurity.
@@ -192,7 +192,7 @@ Lemma meet_intro ps f p q : p \in ps -> q \in ps -> p != q -> tag p = tag q ->
   at_node f p = at_node f q -> meet ps f.
 Proof. by move=> hp hq ne T E; apply/hasP; exists p => //; apply/hasP; exists q; rewrite ?ne ?T ?E ?eqxx. Qed.
 
-(* what the table says of p's seed concerns later nodes only if they meet p *)
+(* the table's entry for p's seed concerns later nodes only if they meet p *)
 Lemma grow_put ns g ps f p ab : {subset ps <= ns} -> p \in ns -> ordered (p :: ps) ->
   let g' := put g (tag p, at_node f p) ab in
   grow g' ps f = grow g ps f \/ meet ns (grow g' ps f) /\ meet ns (grow g ps f).
@@ -301,7 +301,8 @@ apply: IH; last by move=> z h; apply: sub; rewrite inE h orbT.
 by move: pn; rewrite inE; case: eqP => // pq; case: ne; rewrite pq !eqxx.
 Qed.
 
-(* ---- A node that was not revealed is not met, and then a challenge is any seed -------------------- *)
+(* ---- A query does not meet a node that was not revealed; then its challenge is uniform
+   -------------- *)
 
 Section Blind.
 Variable g : table.
@@ -310,7 +311,8 @@ Hypothesis targets_le : forall t, (targets d tag c t <= M)%N.
 
 Definition run w f st A : rat := value s0 bit (at_node f) (cut_off_in w) st (plug (implant inner f g) A).
 
-(* f0 where the adversary has seen seeds, else f; in the ideal world it has seen no challenge leaf's. *)
+(* f0 where the adversary has seen seeds, otherwise f; in the ideal world it has seen no
+   challenge leaf's seed. *)
 Definition seen w (st : ev_state unit) : pred (d.-bseq bool) :=
   fun q : d.-bseq bool => revealed st q || (if w is Real then (q : bitseq) \in tested st else false).
 
@@ -424,7 +426,7 @@ under eq_avg => f do rewrite ffunE kp.
 by rewrite (avg_at s0 (place p) (fun y => (y == s)%:R)) avg_eq1 lexx.
 Qed.
 
-(* a predicate of trees that leaves do not matter to *)
+(* a predicate of trees that does not depend on leaves *)
 Definition above_leaves (ok : pred tree) : Prop :=
   forall f f', (forall q, (size q < d)%N -> at_node f q = at_node f' q) -> ok f = ok f'.
 
@@ -704,8 +706,8 @@ Proof. by elim: inner inner_ordered => //= p ps IH /and4P [_ -> _ /IH]. Qed.
 
 (* ---- The bound ---------------------------------------------------------------------------------------- *)
 
-(* Of M targets a query meets one with probability M / #|Seed|; beyond this only two nodes with the
-   same tag and the same seed can help. *)
+(* With M targets a query meets one with probability M / #|Seed|; apart from this only two nodes
+   with the same tag and the same seed can help. *)
 Theorem id_adv_bound (A : id_adversary) (Q M : nat) : (forall t, targets d tag c t <= M)%N -> hashes_at_most Q A ->
   `|id_adv s0 tag c A| <= (M * Q + clashes (map tag inner))%:R / #|Seed|%:R.
 Proof.

@@ -74,7 +74,8 @@ Variable s0 : Seed.
 Variables d c : nat.
 Hypothesis cd : (c <= d)%N.
 
-(* 2^c users who all hash the bare seed: every inner node of every user is a target of every query. *)
+(* 2^c users who hash only the bare seed: every inner node of every user is a target of every
+   query. *)
 Theorem bare_adv_bound (A : id_adversary Seed d _) (Q : nat) : hashes_at_most Q A ->
   `|id_adv s0 bare_tag c A| <=
     ((2 ^ d - 2 ^ c) * Q + 'C(2 ^ d - 2 ^ c, 2))%:R / #|Seed|%:R.
@@ -87,8 +88,8 @@ apply: (@id_adv_bound Seed s0 d _ bare_tag c cd A Q n) => // t.
 by rewrite /targets -sz count_size.
 Qed.
 
-(* Where all nodes have tags of their own, each query has one target: nothing is lost to the number of
-   users, leaves, evaluations, thefts and challenges. *)
+(* If all nodes have separate tags, each query has one target: the numbers of users, leaves,
+   evaluations, thefts and challenges cost nothing. *)
 Theorem distinct_adv_bound (Tag : finType) (tag : bitseq -> Tag) (A : id_adversary Seed d Tag) (Q : nat) :
   uniq (map tag (inner d c)) -> hashes_at_most Q A -> `|id_adv s0 tag c A| <= Q%:R / #|Seed|%:R.
 Proof.
@@ -103,7 +104,7 @@ Qed.
 Variable Salt : finType.
 Variable salt0 : Salt.
 
-(* Nodes with one salt and one place: at most one for each user with this salt. *)
+(* Nodes with the same salt and place: at most one for each user with this salt. *)
 Lemma placed_targets (Place : eqType) (place : bitseq -> Place) (ts : seq Salt) (t : Salt * Place) :
   (forall p q, (size p <= d - c)%N -> (size q <= d - c)%N -> place p = place q -> p = q) ->
   size ts = (2 ^ c)%N ->
@@ -134,7 +135,8 @@ apply: placed_targets => p q sp sq /(congr1 (@bseqval _ _)) /=.
 by rewrite !val_insubd !(leq_trans _ (leq_subr c d)).
 Qed.
 
-(* Users who draw salts, and tags that no more nodes share than there are salts that clash. *)
+(* Users who draw salts, and tags that are shared by at most one node more than there are clashes
+   of salts. *)
 Lemma drawn_adv_bound (Tag : finType) (tag : seq Salt -> bitseq -> Tag) (A : seq Salt -> id_adversary Seed d Tag)
     (Q : nat) :
   (forall ts t, size ts = (2 ^ c)%N -> (targets d (tag ts) c t <= (clashes ts).+1)%N) ->

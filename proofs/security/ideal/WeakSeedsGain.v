@@ -1,9 +1,10 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* A PRG with weak seeds: what is gained against the tree, and against the PRG itself.
+(* A PRG with weak seeds: the gain of attacks on the tree, and on the PRG itself.
 
-   Idea.  The children of a weak seed are weak.  So a leaf is weak as soon as a seed on the way to it is;
-   and until then the seeds are those of the random function, independent and uniform.  No leaf of a set is weak
-   exactly if no seed on the ways to them is, and these are as many draws as there are nodes. *)
+   Idea. The children of a weak seed are weak. So a leaf is weak as soon as a seed on the way to
+   it is weak; until then the seeds are those of the random function, independent and uniform. No
+   leaf of a set is weak exactly if no seed on the ways to them is, and these are as many draws
+   as there are nodes. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame IdealGame WeakSeeds.
 From Pprf.proofs Require Import Compat Correctness Sizes ProbabilityFacts EvaluationSecurity.
@@ -99,7 +100,8 @@ rewrite /avg; congr (_ / _); rewrite -sum1_card natr_sum [RHS]big_mkcond /=.
 by apply: eq_bigr => s _; case: (s \in weak).
 Qed.
 
-(* Every attack that queries the random function Q times: a weak seed was drawn, or the hidden one is met. *)
+(* Any attack that queries the random function Q times: a weak seed was drawn, or a query meets
+   the hidden one. *)
 Theorem weak_prg_bound (Q : nat) A : calls_at_most Q A ->
   `|weak_prg_adv s0 weak A| <= (#|weak| + Q)%:R / S.
 Proof.
@@ -247,7 +249,8 @@ Lemma child_weak g q b s : child (weak_family weak tag g) q b s =
   if s \in weak then s else child (family tag g) q b s.
 Proof. by rewrite /child /weak_family /weak_prg; case: b; case: (s \in weak). Qed.
 
-(* As long as no seed on the way is weak, the seeds are those of the random function; after that they are weak. *)
+(* Until a seed on the way is weak, the seeds are those of the random function; after that they
+   are weak. *)
 Lemma way_weak g L r y : all (fun n => size n.1 == c) L -> size r = c -> alive L r ->
   with_weak g L (r ++ y) \notin weak ->
   with_weak g L (r ++ y) = without g L (r ++ y) /\ forall z, prefix z y -> without g L (r ++ z) \notin weak.
@@ -355,7 +358,7 @@ rewrite !inE => /orP [/eqP hp|hp] /orP [/eqP hq|hq].
 exact: IH.
 Qed.
 
-(* Exact: with probability 1 - x a seed is not weak; q leaves and the N inner nodes above them. *)
+(* Exact: a seed is not weak with probability 1 - x; q leaves and the N inner nodes above them. *)
 Theorem weak_leaves_adv U :
   weak_adv s0 weak tag c (weak_leaves weak d U) =
   (1 - x_weak) ^+ (card d U) - (1 - x_weak) ^+ (card d U + size (cuts d c U)).
@@ -411,7 +414,8 @@ rewrite mulrC mulrA -natrM mulrA -natrM -[X in _ <= X](divff (card_neq0 s0)).
 by apply: le_mul2r; rewrite ?invr_ge0 ?ler0n // ler_nat.
 Qed.
 
-(* While at most half a weak seed is to be expected on the way, and at the leaves: a third of their number. *)
+(* If at most half a weak seed is expected on the way, and likewise at the leaves: a third of the
+   number expected on the way. *)
 Theorem weak_leaves_third U n : (n <= size (cuts d c U))%N ->
   (2 * n * #|weak| <= #|Seed|)%N -> (2 * card d U * #|weak| <= #|Seed|)%N ->
   n%:R * x_weak / 3%:R <= weak_adv s0 weak tag c (weak_leaves weak d U).
@@ -445,7 +449,7 @@ apply: le_mul; rewrite ?invr_ge0 ?ler0n //.
 by apply: le_add; rewrite ?lexx // -subr_ge0 opprK addrC subr_ge0.
 Qed.
 
-(* It is challenged in U alone: these bounds and those of EvaluationSecurity.v are about the same N. *)
+(* It is challenged only in U: these bounds and those of EvaluationSecurity.v have the same N. *)
 Theorem weak_leaves_in U : challenges_in U (weak_leaves weak d U).
 Proof.
 rewrite /weak_leaves; have : all U (map (@tval _ _) (leaves_in d U)).
@@ -493,8 +497,9 @@ have -> : inner_nodes d (fun y => spread d q ([::] ++ y)) [::] = inner_nodes d (
 move=> E; rewrite -(leq_add2r (2 ^ k.+1)) -E addSnnS leq_add2l //.
 Qed.
 
-(* For any number q of leaves: eps bounds what any attack on the PRG gains, and yet against the tree there is
-   a sixth of q (d - log q) eps; the set of leaves, its q and d are those of ev_adv_bound_set. *)
+(* For any number q of leaves, eps bounds the gain of every attack on the PRG, and yet an attack
+   on the tree gains a sixth of q (d - log q) eps; the set of leaves, q and d are those of
+   ev_adv_bound_set. *)
 Theorem depth_loss q : (0 < q <= 2 ^ d)%N -> let n := (q * (d - trunc_log 2 q))%N in
   (2 * n * #|weak| <= #|Seed|)%N -> (2 * q * #|weak| <= #|Seed|)%N ->
   let eps : rat := (2 * #|weak|)%:R / #|Seed|%:R in

@@ -1,8 +1,8 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The one statement for the suite aes-128, for ref and opt: with the contracts' PRG being the two halves of
-   AES-128 under a seed (ref_aes_secure, opt_aes_secure), and being what opt's portable function computes
-   (ref_aes_code_secure, opt_aes_code_secure); and the bound of opt in terms of AES-128 as a PRP
-   (opt_aes_prp_secure). *)
+(* The one statement for the suite aes-128, for ref and opt: the contracts' PRG is the two halves
+   of AES-128 under a seed (ref_aes_secure, opt_aes_secure), or what opt's portable function
+   computes (ref_aes_code_secure, opt_aes_code_secure); and opt's bound in terms of AES-128 as a
+   PRP (opt_aes_prp_secure). *)
 From Coq Require Import NArith ZArith Lia.
 From Pprf.spec Require Import AcslMemory AcslKey.
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -51,7 +51,8 @@ have {1}-> : 8 = size (Codec.put_le 8 id) by rewrite size_put_le.
 exact: bytes_of_bits_of.
 Qed.
 
-(* What opt's portable function computes from the words of a seed and a salt and an id: the suite's children. *)
+(* opt's portable function, on the words of a seed, a salt and an id, computes the suite's
+   children. *)
 Theorem aes_is_the_suite lo hi salt_lo salt_hi id :
   exists l0 l1 r0 r1 : N,
   let s := seed_of_words (Z.of_N lo) (Z.of_N hi) in
@@ -122,7 +123,7 @@ exact: (@opt_suite_secure (aes_suite salt) (aes_suite_ok _ _) words_wrap d (aes_
           (@aes_suite_prg d) Fault fails marks shown l F M0 meets rdy).
 Qed.
 
-(* The same where the contracts' PRG is what the portable C function computes. *)
+(* The same if the contracts' PRG is what the portable C function computes. *)
 Theorem ref_aes_code_secure (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> Fault -> Z)
     (l : layout) (F : functions Fault) (M0 : memory) :
   meets_contracts (aes_code_suite salt) d fails l F -> ready d l M0 -> cleared l M0 ->
@@ -189,7 +190,7 @@ Qed.
 Section Family.
 Variables (salt : sha3_seed) (d : nat).
 
-(* The suite's PRG is the family with one user, whose salt it is, and AES-128 for the cipher. *)
+(* The suite's PRG is the family with one user, who has this salt, and AES-128 as the cipher. *)
 Theorem aes_prg_is_the_family p s : aes_prg salt d p s = aes_family d 0 [:: salt] aes_cipher p s.
 Proof.
 have input (b : bool) :

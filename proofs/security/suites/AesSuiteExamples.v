@@ -1,6 +1,7 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The statements about aes-128 applied to the memory, calls and adversaries of SaltedExamples.v; and values of
-   other origin (equivalence-tests/vectors/suites.json, by PyCA's AES) of the suite's PRG and of its code. *)
+(* The statements about aes-128 applied to the memory, calls and adversaries of SaltedExamples.v;
+   and values from an independent source (equivalence-tests/vectors/suites.json, by PyCA's AES)
+   of the suite's PRG and its code. *)
 From Coq Require Import NArith ZArith.
 From Pprf.spec Require Import AcslMemory AcslRef.
 From mathcomp Require Import all_ssreflect.

@@ -1,7 +1,7 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The statements that end the development: opt's API to SHA3-256 (opt_sha3_secure); and for ref and opt with
-   the contracts' PRG being what the C code of the Keccak functions computes (ref_code_secure,
-   opt_code_secure). *)
+(* The statements that end the development: from opt's API to SHA3-256 (opt_sha3_secure); and for
+   ref and opt with what the C code of the Keccak functions computes as the contracts' PRG
+   (ref_code_secure, opt_code_secure). *)
 From Coq Require Import NArith ZArith Lia.
 From Pprf.spec Require Import AcslMemory AcslKey.
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -150,7 +150,7 @@ move=> A q B; rewrite adv /opt_node_attack -same.
 by apply: ev_adv_bound_first => //; apply: opt_challenges_first.
 Qed.
 
-(* The advantages themselves: equations, whose factor does not depend on the suite. *)
+(* The advantages themselves, as equations whose factor does not depend on the suite. *)
 Lemma ref_suite_adv (fails : seq (Z * Z) -> call -> Fault -> Z) (l : layout) (F : functions Fault)
     (M0 : memory) (U : pred bitseq) (A : ref_adversary S Fault) :
   meets_contracts S d fails l F -> ready d l M0 -> cleared l M0 ->
@@ -176,7 +176,7 @@ Qed.
 
 End Suite.
 
-(* Where the PRG is one function g at every node, an attack on it need not name the node. *)
+(* If the PRG is one function g at every node, an attack on it need not name the node. *)
 Section Plain.
 Variable S : suite.
 Variable g : block S -> block S * block S.
@@ -262,7 +262,7 @@ Theorem opt_sha3_secure (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call ->
      let m := model_calls d fails (fun _ => sha3_prg) (keygen s) cs in
      r.1 = m.1 /\ forall q : pointer, opt_peek sha3_suite d shown l r.2 q =
        @opt_image sha3_suite d shown l M0 (marked d marks (keygen tt) (map (cell M0) shown) cs m.1) m.2 q) /\
-  (* so whoever chooses the calls and reads memory has to break SHA3-256 *)
+  (* so whoever chooses the calls and reads memory must break SHA3-256 *)
   (forall A : opt_adversary sha3_suite Fault,
      `|opt_adv d shown l F M0 A| <= (2 * (2 ^ d).-1)%:R *
        `|plain_prg_adv (zero128 : block sha3_suite) sha3_prg
@@ -278,7 +278,7 @@ exact: (@opt_secure_plain sha3_suite sha3_prg d Fault fails marks shown l F M0
              fails marks shown l F M0 meets rdy)).
 Qed.
 
-(* The same where the contracts' PRG is what one of the C functions computes. *)
+(* The same if the contracts' PRG is what one of the C functions computes. *)
 Theorem ref_code_secure (p : program) (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> Fault -> Z)
     (l : layout) (F : functions Fault) (M0 : memory) :
   List.In p keccak_functions ->

@@ -1,8 +1,8 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* From a cipher's advantage as a pseudorandom permutation to that of the PRG made of its blocks at two
-   points.  A random permutation's values at two points are two different random blocks; two random blocks
-   are equal with probability 1/N, N the number of blocks.  That is all that a distinguisher gains, and it
-   can be had. *)
+(* From a cipher's advantage as a pseudorandom permutation to that of the PRG made of its blocks
+   at two points. A random permutation's values at two points are two different random blocks;
+   two random blocks are equal with probability 1/N, where N is the number of blocks. A
+   distinguisher can gain exactly that and no more. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games IdealGame PrpGame.
 From Pprf.proofs Require Import Compat ProbabilityFacts IdealSecurity.
@@ -84,7 +84,7 @@ move=> tK; rewrite -(avg_moved tK (fun pi => f (sval pi x) (sval pi y))).
 by apply: eq_avg => pi; rewrite !movedE.
 Qed.
 
-(* which two different points they are makes no difference *)
+(* the choice of the two different points makes no difference *)
 Lemma mean_points f x y x' y' : x != y -> x' != y' -> mean f x' y' = mean f x y.
 Proof.
 move=> xy xy'; have /= [E1 E2] := exchange_pair xy xy'.
@@ -120,7 +120,8 @@ move=> xy; apply/andP; split; first by apply/card_gt0P; exists x.
 by rewrite -(cardC1 x); apply/card_gt0P; exists y; move: xy; rewrite eq_sym.
 Qed.
 
-(* Exact: a random permutation at two points gives each pair of different blocks alike. *)
+(* Exact: at two points a random permutation gives every pair of different blocks with the same
+   probability. *)
 Lemma mean_pair f x y : x != y -> mean f x y = different f / (N * N.-1)%:R.
 Proof.
 move=> xy; have n2 : (N * N.-1)%:R != 0 :> rat.
@@ -204,7 +205,7 @@ Variable point : bitseq -> bool -> Block.
 Hypothesis points_differ : forall p, point p false != point p true.
 Local Notation G := (halves_family E point).
 
-(* The PRG of the two halves is as good as the cipher at two points, but for 1/N. *)
+(* The PRG of the two halves is as good as the cipher at two points, except for 1/N. *)
 Theorem halves_prg_adv (D : prg_adversary Block) :
   `|prg_adv b0 G D - prp_adv b0 E (ask_points point D)| <= N%:R^-1 /\
   `|prg_adv b0 G D| <= `|prp_adv b0 E (ask_points point D)| + N%:R^-1.
@@ -221,7 +222,8 @@ have -> : x = (x - y) - - y by rewrite opprK subrK.
 by apply: le_trans (norm_sub_le _ _) _; rewrite normrN addrC le_add.
 Qed.
 
-(* The term is there: whoever sees whether the halves are equal gains 1/N and says nothing of the cipher. *)
+(* The term is real: an adversary that checks whether the halves are equal gains 1/N and learns
+   nothing about the cipher. *)
 Theorem halves_term_real p : (forall k, injective (E k)) ->
   prg_adv_at b0 G p (@equal_halves Block) = - N%:R^-1 /\
   prp_adv b0 E (ask_points point (Ret (p, @equal_halves Block))) = 0.
@@ -244,7 +246,7 @@ Qed.
 End Halves.
 End Switch.
 
-(* A keyed function at one point is such a PRG by itself. *)
+(* A keyed function at one point is such a PRG itself. *)
 Theorem keyed_prg_adv (Seed : finType) (s0 : Seed) (Message : Type) (F : Seed -> Message -> Seed * Seed)
     (message : bitseq -> Message) (D : prg_adversary Seed) :
   prg_adv s0 (keyed_family F message) D = prf_adv s0 F (ask_message message D).

@@ -1,8 +1,8 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The one statement for the suite sha3-256-salted, for ref and opt: with the contracts' PRG being the halves
-   of SHA3-256 of a seed, the key's salt and the node's in-order id (ref_salted_secure, opt_salted_secure);
-   and being what a C function computes of them (ref_salted_code_secure, opt_salted_code_secure); and where the
-   salt is drawn and public (ref_drawn_secure, opt_drawn_secure). *)
+(* The one statement for the suite sha3-256-salted, for ref and opt: the contracts' PRG is the
+   halves of SHA3-256 of a seed, the key's salt and the node's in-order id (ref_salted_secure,
+   opt_salted_secure), or what a C function computes from them (ref_salted_code_secure,
+   opt_salted_code_secure); and with a random public salt (ref_drawn_secure, opt_drawn_secure). *)
 From Coq Require Import NArith ZArith Lia.
 From Pprf.spec Require Import AcslMemory AcslKey.
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -82,7 +82,7 @@ exact: (@opt_suite_secure (salted_suite salt) (salted_suite_ok _ _) words_wrap d
           (@salted_suite_prg d) Fault fails marks shown l F M0 meets rdy).
 Qed.
 
-(* The same where the contracts' PRG is what one of the C functions computes. *)
+(* The same if the contracts' PRG is what one of the C functions computes. *)
 Theorem ref_salted_code_secure (p : program) (d : nat) (Fault : Type)
     (fails : seq (Z * Z) -> call -> Fault -> Z) (l : layout) (F : functions Fault) (M0 : memory) :
   List.In p salted_functions ->
@@ -134,7 +134,8 @@ Proof. by elim: A => //= a k IH; split=> //; case: a k IH. Qed.
 Section Drawn.
 Variables (d : nat) (Fault : Type).
 
-(* The functions may be others for each salt, and the adversary may choose its calls by it. *)
+(* The functions may differ between salts, and the adversary may choose its calls depending on
+   the salt. *)
 Theorem ref_drawn_secure (fails : seq (Z * Z) -> call -> Fault -> Z) (l : layout)
     (F : sha3_seed -> functions Fault) (M0 : memory) :
   (forall salt, meets_contracts (salted_suite salt) d fails l (F salt)) -> ready d l M0 -> cleared l M0 ->
@@ -155,7 +156,7 @@ split=> [|q B].
 apply: (avg_scale (cuts_first d q)) => salt; apply: E => //; exact: challenges_first (B salt).
 Qed.
 
-(* Memory may be another for each salt: the key has it. *)
+(* Memory may differ between salts, since the key contains the salt. *)
 Theorem opt_drawn_secure (fails : seq (Z * Z) -> call -> order Fault -> Z)
     (marks : seq (Z * Z) -> seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
     (F : sha3_seed -> opt_functions Fault) (M0 : sha3_seed -> memory) :

@@ -1,7 +1,8 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The statement from ref's contracts to SHA3-256: for every implementation that meets the contracts of
-   ref/core.h, calls return what the model returns, memory holds the model's key and nothing else of it, and
-   whoever chooses the calls and reads memory learns of the other leaves what it can break of SHA3-256. *)
+(* The statement from ref's contracts to SHA3-256: for every implementation that meets the
+   contracts of ref/core.h, calls return what the model returns, memory holds the model's key and
+   nothing else derived from it, and whoever chooses the calls and reads memory learns about the
+   other leaves only what it can break of SHA3-256. *)
 From Coq Require Import NArith ZArith Lia.
 From Pprf.spec Require Import AcslMemory AcslKey.
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -112,7 +113,7 @@ Theorem ref_sha3_secure (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call ->
      let r := run_calls sha3_suite l F (set_up l F M0 (words_of s)) (words_of s) cs in
      let m := model_calls d fails (fun _ => sha3_prg) (keygen s) cs in
      r.1 = m.1 /\ forall p : pointer, cell r.2 p = @image sha3_suite d l M0 m.2 p) /\
-  (* so whoever chooses the calls and reads memory has to break SHA3-256 *)
+  (* so whoever chooses the calls and reads memory must break SHA3-256 *)
   (forall A : ref_adversary sha3_suite Fault,
      `|ref_adv d l F M0 A| <= (2 * (2 ^ d).-1)%:R *
        `|plain_prg_adv (zero128 : block sha3_suite) sha3_prg

@@ -1,7 +1,8 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The security of each suite in terms of what cryptanalysis looks at: SHA3-256's halves as a PRG, SHA3-256
-   keyed with a seed as a PRF at one message, AES-128 as a PRP at two blocks; the three side by side in
-   suite_adv_bounds, and with SHA3-256 as an ideal object in suite_ideal_bounds. *)
+(* The security of each suite in terms of the primitives that cryptanalysis studies: SHA3-256's
+   halves as a PRG, SHA3-256 keyed with a seed as a PRF at one message, AES-128 as a PRP at two
+   blocks. suite_adv_bounds compares the three; suite_ideal_bounds does so with SHA3-256 as an
+   ideal object. *)
 From Coq Require Import NArith Lia.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm CModel Probability Games Reductions Oracle EvaluationGame IdealGame.
@@ -52,7 +53,7 @@ apply/eqP => /(congr1 (fun t : bits128 => nth false t 64)).
 by rewrite !aes_point_bit // !nth_cat size_tuple /=; case: (nth _ _ _).
 Qed.
 
-(* So are those of different nodes of one key; and what SHA3-256 hashes beside the seed. *)
+(* So are those of different nodes of one key; and so is what SHA3-256 hashes besides the seed. *)
 Theorem suite_points_inj p q b b' : (d - c <= 63)%N -> (c <= size p <= d)%N -> (c <= size q <= d)%N ->
   take c p = take c q ->
   (aes_point d c salts p b = aes_point d c salts q b' -> p = q /\ b = b') /\
@@ -147,8 +148,8 @@ move=> AU; apply: aes_bound => //.
 rewrite -[X in (_ <= X)%N]mul1n -{2}[d]subn0; exact: (@size_cuts_first d 0).
 Qed.
 
-(* The suites side by side: 2^c users with d - c levels each, and the first q leaves of each.  Their salts
-   are uniform and public; the bare suite has none. *)
+(* The suites compared: 2^c users with d - c levels each, and the first q leaves of each. Their
+   salts are uniform and public; the bare suite has none. *)
 Theorem suite_adv_bounds (E : bits128 -> bits128 -> bits128) (d c q : nat) (A0 : ev_adversary bits128 d)
     (A : seq bits128 -> ev_adversary bits128 d) :
   let U := first_leaves c q in
@@ -173,8 +174,8 @@ Qed.
 
 (* ---- SHA3-256 as an ideal object ---------------------------------------------------------------------- *)
 
-(* Q queries of an ideal function in place of SHA3-256.  Bare seeds: each query is tried against all inner
-   nodes of all users.  With salt and id it has one target, unless salts clash. *)
+(* Q queries of an ideal function in place of SHA3-256. Bare seeds: each query is tried against
+   all inner nodes of all users. With salt and id it has one target unless salts clash. *)
 Theorem suite_ideal_bounds (d c Q : nat) (A0 : id_adversary bits128 d no_tag)
     (A : seq bits128 -> id_adversary bits128 d hashed_tag) :
   let n := (2 ^ d - 2 ^ c)%N in

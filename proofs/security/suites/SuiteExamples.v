@@ -1,7 +1,7 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The suites' bounds on concrete adversaries; the switching term on a cipher of one-bit blocks, where it is
-   half; and the families' values and points, of other origin (equivalence-tests/vectors/suites.json, by
-   hashlib and PyCA's AES). *)
+(* The suites' bounds on concrete adversaries; the switching term on a cipher with one-bit
+   blocks, where it is one half; and the families' values and points, from an independent source
+   (equivalence-tests/vectors/suites.json, by hashlib and PyCA's AES). *)
 From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame IdealGame.
@@ -68,7 +68,8 @@ have S (f : one_bit -> rat) (a : one_bit) : \sum_(b | b != a) f b = f (~~ a).
 by rewrite prp_ideal_pair // (eq_bigr _ (fun a _ => S _ a)) big_bool card_bool /Pr /=; apply/eqP; vm_compute.
 Qed.
 
-(* It is a perfect permutation; as a PRG it is told from random blocks with advantage 1/2. *)
+(* It is a perfect permutation; as a PRG it is distinguished from random blocks with advantage
+   1/2. *)
 Example halves_term_real_ex :
   prg_adv_at (false : one_bit) (halves_family xor_cipher own_point) [::] (@equal_halves one_bit) = - (1 / 2%:R) /\
   prp_adv (false : one_bit) xor_cipher (ask_points own_point (Ret ([::], @equal_halves one_bit))) = 0.
@@ -77,7 +78,7 @@ have := @halves_term_real one_bit false xor_cipher own_point (fun _ => isT) [::]
 by rewrite card_bool mul1r.
 Qed.
 
-(* the first of them from the game itself *)
+(* the first of them computed from the game itself *)
 Example equal_halves_computed :
   prg_adv_at (false : one_bit) (halves_family xor_cipher own_point) [::] (@equal_halves one_bit) = - (1 / 2%:R).
 Proof. by rewrite /prg_adv_at /prg_adv /Pr /= !avg_bool; apply/eqP; vm_compute. Qed.

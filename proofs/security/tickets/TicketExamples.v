@@ -12,8 +12,8 @@ Definition t0 := [:: false; false].
 Definition t1 := [:: false; true].
 Definition t2 := [:: true; false].
 
-(* Three tickets; two clients redeem the first one at once; the second expires; what is not given out
-   yet, and junk, opens to nothing. *)
+(* Three tickets: two clients redeem the first one at the same time; the second expires; a ticket
+   not yet issued, and junk, open to nothing. *)
 Definition busy : seq operation :=
   [:: Issue; Issue; Open t0; Redeem t0; Redeem t0; Open t0; Issue; Expire t0 t1; Open t1; Redeem t1;
       Open t2; Redeem t2; Open [:: true; true]; Open [:: true]].
@@ -31,7 +31,7 @@ Example ticket_opens_ex :
   (step label_prg 2 (after label_prg 2 (new_pool [::]) (take 3 busy)) (Open t1)).1 =
   Opened (Some t1) := @ticket_opens _ label_prg 2 [::] (take 3 busy) t1 erefl erefl erefl.
 
-(* What is left after leaf 0, by a range or one by one, is one key: the nodes 01 and 1. *)
+(* Removing leaf 0, as a range or by itself, leaves the same key: the nodes 01 and 1. *)
 Example key_leaks_ex : puncture_regions label_prg [:: Leaf t0] (keygen [::]) =
   [seq (q, q) | q <- [:: [:: false; true]; [:: true]]] := @key_leaks _ label_prg 2 [::] [:: Leaf t0] isT.
 Definition by_range := [:: Range t0 t1].

@@ -1,6 +1,7 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* The game of TicketGame.v on one-bit seeds, a broken PRG and a one-time pad: the adversary evaluates
-   one leaf, has one of two texts encrypted under another, redeems it, steals the key, and wins. *)
+(* The game of TicketGame.v on one-bit seeds, a broken PRG and a one-time pad: the adversary
+   evaluates one leaf, has one of two texts encrypted under another, redeems that, steals the
+   key, and wins. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame.
 From Pprf.spec Require Import TicketGame.
@@ -47,8 +48,8 @@ Proof. by do 5 ?split=> //. Qed.
 
 Example tk_adv_bound_first_ex eps := @tk_adv_bound_first _ false copy_prg 1 _ _ pad unpad 2 _ eps read_ticket_in.
 
-(* A ticket that is not the challenge's is opened under its key, and gives the pad away; the ticket itself is
-   not.  Two trees of one leaf each: the challenge is in the second. *)
+(* A ticket other than the challenge's is opened under its key, which reveals the pad; the ticket
+   itself is not opened. Two trees of one leaf each: the challenge is in the second. *)
 Definition forge_ticket (same : bool) : tk_adversary one_bit 1 bool one_bit :=
   ask (Seal _ right_leaf false true) (fun c => ask (Open _ right_leaf (if same then odflt false c else ~~ odflt false c)) (fun m =>
   Conclude _ (if m is Some t then ~~ t else false))).

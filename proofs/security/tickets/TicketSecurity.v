@@ -1,6 +1,6 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* Tickets under the values of leaves are confidential: the advantage is that against the puncturable
-   PRF, twice, and that against the encryption with a fresh key for each ticket. *)
+(* Tickets under leaf values are confidential: the advantage is twice that against the
+   puncturable PRF, plus that against the encryption with a fresh key for each ticket. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame.
 From Pprf.spec Require Import TicketGame.
@@ -92,7 +92,8 @@ elim: A ts => [c|X x0 k IH|[x|r|p|x m0 m1|x t] k IH] ts //=.
 by case=> _ H; case: ifP => _; [apply: IH | split=> // y; apply: IH].
 Qed.
 
-(* Tickets in the first q leaves of each of 2^c trees: at most twice 2 2^c (q + d - c - 1) PRG advantages. *)
+(* Tickets in the first q leaves of each of 2^c trees: at most twice 2 2^c (q + d - c - 1) PRG
+   advantages. *)
 Theorem tk_adv_bound_users (c q : nat) A (eps : rat) : (c <= d)%N -> seals_in (first_leaves c q) A ->
   (forall b, `|prg_adv s0 G (attack G (ev_guess s0 c (first_leaves c q) (as_ev b [::] A)))| <= eps) ->
   `|tk_adv s0 G seal unseal c A| <=
