@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Types what README.md's section "In C" says: its program into example.c, its commands one after the other, in a
-# folder of its own with the sources.  `tools/test-root.sh` runs it in a clean Debian without a compiler, and
-# docs/test_docs.py where the compiler is: there the line that installs it is left out, and this says so.
+# Runs README.md's section "In C" as it is typed: writes its program to example.c and runs its
+# commands one after another, in a separate folder with the sources. `tools/test-root.sh` runs this
+# in a clean Debian without a compiler; docs/test_docs.py runs it where a compiler is installed:
+# then the line that installs it is left out, which is reported.
 set -eu
 cd "$(dirname "$0")/.."
 block() { # LANGUAGE N: the Nth such block of the section

@@ -55,13 +55,13 @@ class Names:
                     self.tests.setdefault(name, set()).add(path)
 
     def ambiguous(self, name):
-        """A word of the contracts, which Coq may use for something else, or a C type."""
+        """A word of the contracts, for which Coq may have another meaning, or a C type."""
         return name in self.logic or name.endswith("_t")
 
     def file_of(self, name):
         if re.fullmatch(r"[\w./-]+", name) and ("/" in name or "." in name):
             return name if (ROOT / name).exists() and not name.startswith("build/") else None
-        if not re.fullmatch(r"[A-Za-z0-9_]+_[\w']+", name):  # a plain word is linked by hand, where it is meant
+        if not re.fullmatch(r"[A-Za-z0-9_]+_[\w']+", name):  # plain words are linked by hand
             return None
         if self.ambiguous(name):
             return None

@@ -58,7 +58,7 @@ def c_example(tmp):
 
 
 def console_example(tmp):
-    """Each `$ command` of the command line's page prints what stands below it."""
+    """Each `$ command` on the page of the command line prints the text below it."""
     env = dict(os.environ, PATH=f"{BUILD}:{os.environ['PATH']}")
     found = blocks((ROOT / "docs/command-line.md").read_text(), "console")
     ok(found != [], "docs/command-line.md has commands")
@@ -66,7 +66,8 @@ def console_example(tmp):
         for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
             cmd, _, want = part.partition("\n")
             r = run(cmd, cwd=tmp, env=env)
-            # memory held is that of amd64's page size and allocator; whether it is locked is up to a limit
+            # memory figures are those for amd64's page size and allocator; whether memory is locked
+            # depends on a limit
             number = r"(\d+)" if platform.machine() == "x86_64" else r"()\d+"
             mask = lambda s: re.sub(rf"(memory\D*){number}.*", r"\1\2", s)
             ok(mask(r.stdout) == mask(want), f"docs/command-line.md: $ {cmd}", "printed:", *r.stdout.splitlines())
@@ -85,7 +86,8 @@ DEFINED = {".v": r"^\s*(?:Theorem|Lemma|Corollary|Definition|Fixpoint|Example|In
 
 
 def defines(path, name):
-    """Whether the file is called so or, of a folder or a text, has something of that name."""
+    """Whether the file has this name or, if it is a folder or a text, contains something of this
+    name."""
     if path.is_dir() or name.endswith(path.name):
         return path.exists() and (ROOT / name).exists() or name in path.name
     pattern = DEFINED.get(path.suffix, DEFINED.get(
@@ -128,7 +130,7 @@ def tables_linked():
            if found.ambiguous(name) and path.endswith((".v", ".h"))]
     ok(found.ambiguous("cover_size") and found.ambiguous("uint64_t") and not found.ambiguous("cover_minimal")
        and not bad, "no link for a C type, nor to Coq for a word of the contracts", *bad)
-    # what of a line that a reader sees: no targets of links
+    # the part of a line that a reader sees: no link targets
     seen = lambda line: re.sub(r"\]\([^)]*\)|[|`\[]", " ", line).split()
     readme = (ROOT / "README.md").read_text()
     rows = readme.split("| claim | by | details |\n")[1].split("\n\n")[0].splitlines()[1:]
@@ -153,7 +155,7 @@ def tables_linked():
 
 
 def pictures():
-    """The committed pictures are those that their scripts draw, and name what exists."""
+    """The committed pictures are what their scripts draw, and name things that exist."""
     folder = ROOT / "docs/pictures"
     sys.path.insert(0, str(folder))
     import draw
@@ -193,14 +195,14 @@ def pictures():
 
 
 def measured_tables():
-    """The tables of stores and suites are those of the run in docs/measured, targets missed included."""
+    """The tables of stores and suites match the run in docs/measured, missed targets included."""
     r = run("bench/report/tables.py check")
     ok(r.returncode == 0, "the tables of stores and suites are those measured (bench/report/tables.py write)",
        r.stdout)
 
 
 def figures():
-    """A factor that the theorem loses stands beside its size in bits."""
+    """A factor lost in the theorem is accompanied by its size in bits."""
     text = (ROOT / "docs/security.md").read_text()
     pairs = re.findall(r"`([^`]*\*[^`]*)`(?: \||,) (\d+\.\d)", text)
     bad = [f"{factor}: {bits}" for factor, bits in pairs if abs(math.log2(
@@ -209,7 +211,8 @@ def figures():
 
 
 def planted():
-    """How many planted bugs a document names: as many as the lists have, but for those that mean nothing."""
+    """The number of planted bugs that a document states is that of the lists, without equivalent
+    changes."""
     counts = {lists[0]: sum(not bug.equal for name in lists for bug in planting.load(ROOT / name))
               for lists in (("equivalence-tests/gates/planted.txt",), ("ref/wp/planted.txt", "opt/wp/planted.txt"))}
     bad, found = [], 0
@@ -236,7 +239,7 @@ def planted():
 
 
 def new_functions(changes, symbols):
-    """What is wrong with how many new functions CHANGELOG.md says are unreleased, given the libraries' lists."""
+    """Errors in CHANGELOG.md's number of new functions, given the libraries' lists."""
     section = re.search(r"^## Unreleased\n(.*?)(?=^## |\Z)", changes, re.M | re.S)
     if not section:
         return []
@@ -250,7 +253,7 @@ def new_functions(changes, symbols):
 
 
 def changelog():
-    """CHANGELOG.md says how many functions the next version has that the last one had not."""
+    """CHANGELOG.md states how many functions the next version adds."""
     changes = (ROOT / "CHANGELOG.md").read_text()
     symbols = [(ROOT / f"packaging/release/{name}.symbols").read_text() for name in ("libpprf", "libpprf_tls")]
     bad = new_functions(changes, symbols)
@@ -261,7 +264,7 @@ def changelog():
 
 
 def axiomatic_blocks():
-    """Each axiomatic block of the contracts' vocabulary has its row in docs/soundness.md."""
+    """Each axiomatic block of the contracts' vocabulary has a row in docs/soundness.md."""
     found = {name for folder in FOLDERS for file in folder.glob("**/*.acsl")
              for name in re.findall(r"\baxiomatic (\w+)", file.read_text())}
     rows = {name for doc in SOUNDNESS for line in doc.read_text().splitlines() if line.startswith("|")
@@ -311,10 +314,10 @@ def names():
        "the look-up finds a known theorem and does not find an unknown one")
 
 
-# column of the table of systems in docs/platforms.md: the package whose version it is
+# the column in docs/platforms.md's table of systems: the package whose version it is
 PACKAGES = {"gcc": "gcc", "clang": "clang", "OpenSSL": "openssl", "nginx": "nginx", "GnuTLS": "gnutls-bin",
             "Coq": "coq", "mathcomp": "libcoq-mathcomp-ssreflect", "Python": "python3"}
-# what test-arch compiles with
+# the compilers that test-arch uses
 CROSS = {"i386": "gcc-i686-linux-gnu", "arm64": "gcc-aarch64-linux-gnu", "s390x": "gcc-s390x-linux-gnu"}
 
 
@@ -346,7 +349,8 @@ def pages():
 
 
 def platforms():
-    """The table of systems names what the makefiles try, and what this system has if it is there."""
+    """The table of systems names what the makefiles test, and this system's versions if it has a
+    row."""
     makefiles = "\n".join(p.read_text() for p in MAKEFILES)
     suites = re.search(r"^TEST_ROOT_SUITES := (.*)", makefiles, re.M)[1].split()
     page = (ROOT / "docs/platforms.md").read_text()

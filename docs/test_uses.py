@@ -45,7 +45,7 @@ int main(int argc, char **argv) /* a listening socket is descriptor 3 */
 
 
 def recipe(heading, language):
-    """The section's blocks of a language, at most 15 lines in all."""
+    """The section's blocks in a language, at most 15 lines together."""
     text = (ROOT / "docs" / "uses.md").read_text(encoding="utf-8")
     section = text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
     found = re.findall(rf"```{language}\n(.*?)```", section, re.S)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Types README.md in one shell, with the library installed into a folder of its own, and checks that each command
-of a `console` block prints the lines below it.  Prints TAP."""
+"""Runs the commands of README.md in one shell, with the library installed into a separate folder,
+and checks that each command of a `console` block prints the lines below it.  Prints TAP."""
 import os
 import pathlib
 import re
@@ -29,7 +29,7 @@ def typed(text):
 
 
 def follow(text, tree, home):
-    """Type the commands in the tree; returns what is wrong."""
+    """Type the commands in the tree; returns the errors."""
     steps = list(typed(text))
     script = "".join(f"{command}\necho '{END}' $?\n" for command, _ in steps)
     env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES")}

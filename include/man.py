@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a manual page of section 3 from a header of the library: what the header says is said once.
+"""Writes a manual page of section 3 from a header of the library, so that the text exists only
+once.
 
 Doxygen's manual pages are named after the file, pprf.h(3), declare everything twice and do not say how to compile.
 
@@ -11,13 +12,13 @@ import sys
 
 
 def roff(text):
-    """Text for a line of the page."""
+    """Text in the form of a line of the page."""
     text = text.replace("\\", "\\e").replace("-", "\\-")
     return "\\&" + text if text[:1] in (".", "'") else text
 
 
 def comment(text):
-    """The lines of a comment, without its stars."""
+    """The lines of a comment, without the stars."""
     return [re.sub(r"^ ?\* ?", "", line).rstrip() for line in text.strip().split("\n")]
 
 
@@ -36,7 +37,7 @@ def flowing(lines):
 
 
 def tags(lines):
-    """What a comment says before its first tag, and its tags: (tag, name, lines)."""
+    """A comment's text before its first tag, and its tags: (tag, name, lines)."""
     head, found = [], []
     for line in lines:
         m = re.match(r"@(param|retval)(?:\[[a-z,]+\])? +(\S+) *(.*)", line)
@@ -65,7 +66,7 @@ def entry(declaration, lines):
     return out
 
 
-# what stands behind the name
+# the description after the name
 ABOUT = {"pprf": "puncturable pseudorandom function",
          "pprf_shared": "keys in memory of the caller's, and secrets from a leaf's value"}
 

@@ -116,7 +116,7 @@ class Case(unittest.TestCase):
 
 
 class Tickets(Case):
-    def test_of_all_calls_one_redeems(self):
+    def test_exactly_one_call_redeems(self):
         a, b = self.host(), self.host()
         a.seal()
         b.seal()  # both are connected
@@ -152,7 +152,7 @@ class Tickets(Case):
             for host in (a, b):
                 self.assertEqual(host("open", ticket), PUNCTURED)
 
-    def test_what_no_answer_came_to_is_punctured_later(self):
+    def test_unanswered_punctures_are_retried(self):
         a, b = self.host(), self.host()
         tickets = [b.seal() for _ in range(30)]
         a.seal()  # both are connected
@@ -297,7 +297,7 @@ class Tickets(Case):
         for _ in range(3):
             self.assertEqual(a.use(a.seal()), OK)
 
-    def test_a_server_is_asked_for_its_tickets_whatever_the_others_keys_read(self):
+    def test_each_server_is_asked_about_its_own_tickets(self):
         """one in 4096 names of another server also reads as a name under this server's key, with an
         arbitrary date"""
         other = fleet.Server()
@@ -326,14 +326,14 @@ class Tickets(Case):
         a.seal()  # still has leaves of the old tree
         self.assertGreater(len(server("KEYS", "*")), len(trees))
 
-    def test_names_say_nothing(self):
+    def test_names_reveal_nothing(self):
         a, names = self.host(), set()
         for _ in range(64):
             names.add(a.seal()[:32])
         columns = [len({name[i] for name in names}) for i in range(32)]
         self.assertGreater(min(columns), 8)  # 64 random values of 16 digits
 
-    def test_what_is_not_of_a_fleet(self):
+    def test_what_a_fleet_cannot_do_is_refused(self):
         a = self.host()
         ticket = a.seal()
         self.assertEqual(a("export"), BACKEND)
@@ -354,7 +354,7 @@ class Tickets(Case):
                                stdin=subprocess.DEVNULL, env=dict(os.environ, HOST_SUITE=str(suite)))
             self.assertEqual((r.returncode, r.stdout), (1, "an option's value is out of range\n"))
 
-    def test_the_server_is_told(self):
+    def test_the_server_learns_of_commits_and_releases(self):
         a, c = self.host(), self.server.client()
 
         def count(what):
@@ -516,7 +516,7 @@ class Waiting(Case):
         self.assertEqual(a("open", other), PUNCTURED)
         self.assertEqual(self.counted("claims_refused_used"), before)
 
-    def test_what_is_remembered_of_used_tickets_is_bounded(self):
+    def test_memory_of_used_tickets_is_bounded(self):
         """the newest stay: consecutive leaves are spread evenly over 2048 sets of four"""
         a, many = self.host(depth=17), 3000
         self.assertEqual(a("use-many", "20000"), "0")
@@ -608,7 +608,7 @@ class Processes(Case):
         self.assertEqual(locked(child), locked(a.p.pid))
         self.assertTrue(locked(child) > 0 or soft < 1 << 16, "no memory is locked")
 
-    def test_connections_are_not_the_child_s(self):
+    def test_a_child_closes_its_parents_connections(self):
         a = self.host()
         a.seal()
         self.wait(lambda: a.stats()["connected"] >= 1, "both connections")
@@ -620,7 +620,7 @@ class Processes(Case):
         self.wait(lambda: len(sockets(a.p.pid)) == 2, "two connections")
         self.wait(lambda: sockets(child) == set(), "the child has closed them")
 
-    def test_no_descriptor_is_a_standard_stream_s(self):
+    def test_no_descriptor_has_a_standard_streams_number(self):
         """in a program without standard error, whose output would otherwise go to a server or end
         the threads"""
         a = self.host(prefix=("sh", "-c", 'exec "$@" 2>&-', "sh"))
@@ -721,7 +721,7 @@ class Reasons(Case):
         os.chmod(path, 0o777)
         self.recovers(a)
 
-    def test_a_user_who_may_not(self):
+    def test_a_user_without_permission(self):
         c = self.server.client()
         place = f"127.0.0.1:{self.server.port}/web"
         c("ACL", "SETUSER", "hosts", "on", ">secret", "~{web}:*", "+@all")
@@ -763,7 +763,7 @@ class Reasons(Case):
                 c(*back)
                 self.recovers(a)
 
-    def test_what_is_no_server_with_the_module(self):
+    def test_a_server_without_the_module_is_recognized(self):
         bare = fleet.Server(module=None)
         self.addCleanup(bare.close)
         self.fails(f"valkey://127.0.0.1:{bare.port}", "it has no module pprf")
@@ -892,7 +892,7 @@ class Enemies(Case):
             self.server.process.send_signal(signal.SIGCONT)
         self.assertEqual(a.stats()["unanswered"], 20)
 
-    def test_an_answer_that_is_late_is_nobody_s(self):
+    def test_a_late_answer_is_discarded(self):
         link = fleet.Link(self.server.port)
         self.addCleanup(link.close)
         a = Host(self, f"valkey://127.0.0.1:{link.port}?timeout=500&budget=100")

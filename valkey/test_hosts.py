@@ -351,7 +351,7 @@ class Tickets(Hosts):
             seen = [tls.s_client(h.port, path, options=options).handshake for h in (b, a, b)]
             self.assertEqual(seen, ["resumed", "full", "full"], options)
 
-    def test_who_has_only_seen_a_tls_1_2_ticket_holds_nothing(self):
+    def test_an_observer_cannot_block_a_tls_1_2_ticket(self):
         server = self.server()
         a, b = (self.host(self.url(server)) for _ in range(2))
         self.ready(a, b)
@@ -370,7 +370,7 @@ class Tickets(Hosts):
             seen = [tls.s_client(h.port, path, options=options).handshake for h in (b, a)]
             self.assertEqual(seen, ["resumed", "full"])
 
-    def test_who_has_only_seen_a_ticket_holds_nothing_by_silence(self):
+    def test_an_observer_cannot_block_a_ticket_by_silence(self):
         """after a HelloRetryRequest: the cipher suite's digest differs from the ticket's, so no
         binder is checked"""
         server = self.server()
@@ -390,7 +390,7 @@ class Tickets(Hosts):
                 seen = [tls.s_client(h.port, path, options=options).handshake for h in (a, b)]
                 self.assertEqual(seen, ["resumed", "full"], options)
 
-    def test_who_has_only_seen_a_ticket_burns_nothing(self):
+    def test_an_observer_cannot_use_up_a_ticket(self):
         server = self.server()
         a, b = (self.host(self.url(server)) for _ in range(2))
         self.ready(a, b)

@@ -54,7 +54,7 @@ class Commands(Case):
         self.s = self.server()
         self.c = self.s.client()
 
-    def test_values_are_the_tree_s(self):
+    def test_values_are_those_of_the_tree(self):
         model = fleet.Tree(5)
         t = self.c.create("k", 5)
         got = {}
@@ -87,7 +87,7 @@ class Commands(Case):
         self.assertIsNone(self.c.claim("k", t, 3))
         self.assertEqual(self.c.info("k")["leases"], 0)
 
-    def test_of_racing_clients_one_gets_the_leaf(self):
+    def test_one_of_racing_clients_gets_the_leaf(self):
         t = self.c.create("k", 8)
         self.c.issue("k", t, 256)
         clients = [self.s.client() for _ in range(8)]
@@ -107,7 +107,7 @@ class Commands(Case):
                     self.assertTrue(str(e).startswith("LEASED"))
             self.assertEqual(won, 1)
 
-    def test_a_lease_that_nobody_answers_ends_with_a_puncture(self):
+    def test_an_unanswered_lease_ends_with_a_puncture(self):
         t = self.c.create("k", 4, "LEASE", PROMPT)
         self.c.issue("k", t, 16)
         leases = {leaf: self.c.claim("k", t, leaf)[0] for leaf in range(4)}
@@ -281,7 +281,7 @@ class Commands(Case):
             self.c.release("k", t, 7, lease)
         self.assertEqual(len(masks), 300)
 
-    def test_the_name_key_is_the_process_s(self):
+    def test_the_name_key_belongs_to_the_process(self):
         first, other = self.c.name_key(), self.s.client()
         self.assertEqual(len(first[0]), 16)
         self.assertEqual(other.name_key()[0], first[0])
@@ -540,7 +540,7 @@ class Trouble(Case):
         lease, _ = c.claim("k", t, 3)
         self.assertEqual(c.commit("k", t, 3, lease), b"OK")
 
-    def test_a_killed_client_s_lease_runs_out(self):
+    def test_a_killed_clients_lease_expires(self):
         s = self.server()
         c = s.client()
         t = c.create("k", 4, "LEASE", PROMPT)

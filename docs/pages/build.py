@@ -21,21 +21,22 @@ LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(\))")
 
 
 def documents():
-    """The documents of the tree, by their paths in it."""
+    """The documents in the tree, by path."""
     folders = [d for d in sorted(ROOT.iterdir()) if d.is_dir() and d.name[0] != "." and d.name != "build"]
     found = [*ROOT.glob("*.md"), *(f for d in folders for f in d.glob("**/*.md"))]
     return [f for p in found if not {"build", "target", "pages"} & {*(f := p.relative_to(ROOT)).parts}]
 
 
 def below(path, known):
-    """The documents that a document introduces: of x.md those in x/, of a folder's README those of its folders."""
+    """The documents that a document introduces: for x.md those in x/, for a folder's README those
+    in its subfolders."""
     folder = path.parent if path.name == "README.md" else path.with_suffix("")
     return [f for f in sorted(known) if f.parent == folder != path.parent
             or path.name == f.name == "README.md" and f.parent.parent == folder != pathlib.Path(".")]
 
 
 def stage(source):
-    """Copies the documents; what is no document is linked where it can be read."""
+    """Copy the documents; links to other files are changed to where these can be read."""
     known = set(documents())
 
     def target(match, folder):
@@ -66,13 +67,13 @@ def stage(source):
 
 
 def doxygen(root, out):
-    """Reads the headers of a tree; the exit status."""
+    """Read the headers of a tree; returns the exit status."""
     settings = (HERE / "Doxyfile").read_text() + f'OUTPUT_DIRECTORY = "{out}"\n'
     return subprocess.run(["doxygen", "-"], cwd=root, input=settings, text=True, check=False).returncode
 
 
 class Page(html.parser.HTMLParser):
-    """The links of a page, and where links may lead."""
+    """The links of a page, and the places that links may lead to."""
 
     def __init__(self, path):
         super().__init__()

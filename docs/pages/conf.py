@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sphinx's configuration; build.py runs it with PPRF_XML, where Doxygen's results are.
+# Sphinx's configuration; build.py sets PPRF_XML to the folder with Doxygen's results.
 import logging
 import os
 import pathlib
@@ -10,7 +10,7 @@ import unittest.mock
 import pygments.lexers.special
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# the package as it is; the C library is no part of its documentation
+# the package is imported as it is; its C library is not needed for the documentation
 native = unittest.mock.MagicMock()
 native.ffi.NULL = native.lib.pprf_suite_name.return_value
 sys.modules["pprf._native"] = native
@@ -22,7 +22,7 @@ version = release = re.search(r'#define PPRF_VERSION "(.*)"', (ROOT / "include/p
 extensions = ["breathe", "myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 root_doc = "README"
-# in C a structure and a function may have one name, as these do; Sphinx does not know it
+# in C a structure and a function may have the same name, as these do, but Sphinx does not know that
 logging.getLogger("sphinx.sphinx.domains.c").addFilter(
     lambda record: not re.search(r"'\.\. c:struct:: pprf_tickets_(stats|server)'", record.getMessage()))
 language = "en"
@@ -33,7 +33,7 @@ breathe_domain_by_extension = {"h": "c"}
 myst_heading_anchors = 4
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
-autodoc_default_options = {"no-value": True}  # those of the library that is not there
+autodoc_default_options = {"no-value": True}  # values would come from the missing library
 
 html_theme = "furo"
 html_title = f"libpprf {version}"

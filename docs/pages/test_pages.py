@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The documentation as pages: every document, function and Python name is there, and every link leads somewhere.
-Prints TAP."""
+"""Tests the HTML pages: every document, function and Python name is there, and every link leads
+somewhere. Prints TAP."""
 import ast
 import html
 import pathlib
@@ -27,7 +27,7 @@ def ok(good, name, *why):
 
 
 def exported(name):
-    """The functions that a library promises."""
+    """The functions that a library exports."""
     symbols = (build.ROOT / f"packaging/release/{name}.symbols").read_text()
     return set(re.findall(r"^(pprf_\w+) ", symbols, re.M))
 
@@ -60,7 +60,7 @@ def pages(out):
 
 
 def planted(tmp):
-    """What has to be noticed, is."""
+    """Planted errors are noticed."""
     site = tmp / "site"
     site.mkdir()
     (site / "a.html").write_text('<a href="b.html#there">1</a><a href="b.html#gone">2</a><a href="c.html">3</a>'

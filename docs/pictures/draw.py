@@ -93,7 +93,7 @@ def puncture():
 
 # --- the way of one leaf through opt ---------------------------------------------------------------
 
-STEPS = [  # function, its file, what it does, what backs it: docs/one-puncture.md has the links
+STEPS = [  # function, its file, what it does, its proof or test: docs/one-puncture.md has the links
     ("pprf_eval_punct", "opt/core.c", "checks the arguments, and that the key belongs to this process", "tested"),
     ("opt_packed_find", "opt/packed/index.c",
      "finds the node that covers the leaf: its page by the index, then its tile",
@@ -122,7 +122,7 @@ def leaf():
 
 # --- the rooms: each includes what lies below it ----------------------------------------------------
 
-ROOMS = [  # rows from the top; a room: its folders, what it holds, where its box begins and ends
+ROOMS = [  # rows from the top; a room: its folders, its content, where its box begins and ends
     [("bindings/", "Python, Go, Rust", 10, 300), ("cli/", "the program pprf", 310, 500),
      ("tls/  valkey/", "tickets; the fleet's module", 510, 766)],
     [("include/pprf.h", "the API, which ref and opt both implement", 10, 766)],

@@ -176,7 +176,7 @@ static void suites(const struct pprf_impl *impl)
     ok &= impl->setup_with(&key, &o) == PPRF_ERR_RANGE && key == NULL;
   }
   impl->free(bare);
-  tap_ok(ok, "%s_suites_are_made_named_and_told_apart", impl->name);
+  tap_ok(ok, "%s_suites_are_made_named_and_distinguished", impl->name);
 }
 
 /* ---- keys with 32-byte seeds */
@@ -583,7 +583,7 @@ static void stores_of_read_keys(const struct pprf_impl *impl)
         impl->free(in);
       }
     }
-  tap_ok(ok, "%s_keys_are_read_into_the_store_that_is_asked_for", impl->name);
+  tap_ok(ok, "%s_keys_are_imported_into_the_requested_store", impl->name);
 }
 
 /* Compare the values of a tree's first leaves, then stop. */

@@ -1101,7 +1101,7 @@ int main(int argc, char **argv)
         bad++;
       }
     }
-    tap_ok(bad == 0 && at > 4, "%s_reports_that_the_digest_is_not_there", stores[i]->name);
+    tap_ok(bad == 0 && at > 4, "%s_reports_a_missing_digest", stores[i]->name);
     tap_ok(without_digest(stores[i], 5) &&
              (stores[i] == &impl_ref || without_digest(stores[i], 40)),
            "%s_makes_no_first_key_without_a_digest", stores[i]->name);

@@ -285,7 +285,7 @@ class PlantedBugs(Case):
         self.fails("not ok 3 - a bug: hangs in judge", notices=loop)
         self.passes("a bug: noticed by judge", "a bug | file | judge (hangs) | one ==> two", notices=loop)
 
-    def test_a_change_that_means_nothing_has_to_pass(self):
+    def test_an_equivalent_change_must_pass(self):
         self.passes("a bug: equivalent, passes\n# 0 of 0", "~a bug | file | judge | one ==> 1")
         self.fails("not ok 3 - a bug: noticed by judge", "~a bug | file | judge | one ==> two")
 
@@ -343,7 +343,7 @@ class PlantedBugs(Case):
         self.assertRegex(self.gate(args=("--quick", "--sample", "1"), more=more)[1],
                          "marked: noticed.*\n.*\n.*: noticed")
 
-    def test_what_a_sample_has_no_time_for_is_said(self):
+    def test_bugs_that_a_sample_had_no_time_for_are_reported(self):
         self.passes("ok 4 - later # SKIP not tried within 1 seconds\n# 1 of 1 planted bugs noticed, ",
                     args=("--clock", "1"), notices="grep -q two file && sleep 1.1 && true",
                     more="later | file | judge | one ==> two two\n")
@@ -452,7 +452,7 @@ int yes(int a, int b)
         self.assertGreater(len(after), len(before))
         self.assertEqual([k for k in after if "9" not in k.split(":")[1]], before)
 
-    def test_verdicts_outlive_comments_and_no_change_of_code(self):
+    def test_verdicts_outlive_changes_of_comments_but_not_of_code(self):
         _, before = self.drawn(self.CODE)
         _, comment = self.drawn(self.CODE.replace("a < b */", "a > b\n  and more */"))
         _, code = self.drawn(self.CODE.replace("a < 3", "a < 4"))
@@ -461,7 +461,7 @@ int yes(int a, int b)
         self.assertEqual(before, comment)
         self.assertEqual(len({before, code, text, other}), 4)
 
-    def test_what_a_compiler_refuses_is_no_bug(self):
+    def test_code_that_a_compiler_refuses_is_no_bug(self):
         copy = random_bugs.Copy.__new__(random_bugs.Copy)
         copy.root = self.dir
         copy.flags = random_bugs.make_variable(["CC", "ALL_CPPFLAGS", "ALL_CFLAGS"])
@@ -509,11 +509,11 @@ class ChangedFiles(unittest.TestCase):
         tests = check.tests_of(file, self.made, self.graph)
         return tests + check.commands_of(file, None if tests else self.graph)
 
-    def test_what_sees_seeds_is_tried_in_a_process_that_binds_lazily(self):
+    def test_code_that_sees_seeds_is_tested_with_lazy_binding(self):
         for file in ("prg/common/prepare.c", "opt/batch.c", "opt/packed/index.c", "prg/choice.c", "prg/libcrypto.c"):
             self.assertIn("build/equivalence-tests/first_use", self.covered(file))
 
-    def test_what_has_no_plan_has_the_tests_that_are_built_of_it_or_run_it(self):
+    def test_files_without_a_plan_have_the_tests_that_build_or_run_them(self):
         for language, file in (("go", "pprf.go"), ("go", "pprftls/pprftls.go"), ("python", "pprf/__init__.py"),
                                ("python", "tests/test_pprf.py"), ("rust", "pprf/src/lib.rs")):
             lists = ["cli/test_cli.py"] * (file in ("pprf.go", "pprf/__init__.py"))  # compares lists of suites

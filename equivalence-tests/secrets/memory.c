@@ -1079,7 +1079,7 @@ int main(int argc, char **argv)
            "%s_leaves_nothing_of_32_byte_seeds_in_what_a_freed_key_gives_back", impls[i]->name);
   tap_ok(changed_stores(),
          "a_key_that_gets_its_other_store_leaves_nothing_in_what_the_old_one_gave_back");
-  tap_ok(read_stores(), "a_key_of_many_nodes_is_read_and_leaves_nothing_in_the_store_not_taken");
+  tap_ok(read_stores(), "a_key_of_many_nodes_is_imported_and_the_abandoned_store_holds_no_seed");
   tap_ok(packed_blocks(), "blocks_of_a_packed_store_are_out_of_dumps_and_swap");
   tap_ok(fresh_pages(), "pages_are_out_of_dumps_and_swap_and_not_huge");
   if (!may_lock())

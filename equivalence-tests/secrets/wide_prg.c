@@ -348,7 +348,7 @@ static void libcrypto_fails(void)
   }
   fault = NO_FAULT;
   ok &= opt_expand_many_wide(FAMILY, step, MANY) == PPRF_OK;
-  tap_ok(ok, "none_is_forgotten_among_calls_side_by_side");
+  tap_ok(ok, "no_error_is_lost_among_parallel_calls");
   ok = prg_expand_wide(PRG_BARE, seed[0], 0, 1).err == PPRF_ERR_CRYPTO &&
        prg_expand((struct pprf_family){PRG_MLS_SHA256, 0, 0}, (struct pprf_seed){1, 2}, 0, 1).err ==
          PPRF_ERR_CRYPTO;

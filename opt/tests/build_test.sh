@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The products as others build them: in a folder with a space in its name, with link-time
-# optimization, and twice in two places with the same bytes; and what tries them in a clean Debian tells of
-# failures.  TAP on standard output.
+# optimization, and in two places with the same bytes; and the program that tests them in a clean
+# Debian reports failures. TAP on standard output.
 set -eu
 cd "$(dirname "$0")/../.."
 MAKE=${MAKE:-make} CC=${CC:-gcc}
@@ -65,7 +65,7 @@ for p in "${products[@]}"; do
   run "${p##*/}_does_not_depend_on_the_path" cmp "$space/$p" "$other/$p"
 done
 
-# ---- other flags, another list: what they change is made again
+# ---- other flags, another list of sources: what they affect is rebuilt
 cp "$other/build/opt/libpprf.a" "$dir/before.a"
 run make_with_other_flags make_in "$other" CFLAGS=-O0 build/opt/libpprf.a
 run they_are_in_the_archive test -n "$(cmp "$dir/before.a" "$other/build/opt/libpprf.a" 2>&1)"
@@ -92,13 +92,13 @@ run the_archive_is_machine_code_with_lto test -n "$(nm "$other/build/opt/libpprf
 run its_names_are_local_too test -z "$(nm -g "$other/build/opt/libpprf.a" |
   awk 'NF == 3 && $2 ~ /^[A-Z]$/ && $3 !~ /^pprf_/')"
 
-# ---- make test-root: a target that fails is told, whatever its output goes through
+# ---- make test-root reports a failing target, even if its output goes through a pipe
 clean="$dir/clean"
 mkdir -p "$clean/tools"
 cp tools/test-root.sh "$clean/tools"
 cat >"$clean/tools/root.sh" <<'END'
 #!/bin/bash
-# In place of a Debian: takes the sources, and of the make targets only "bad" fails.
+# In place of a Debian: accepts the sources, and of the make targets only "bad" fails.
 [ "$1" = run ] || exit 0
 case $3 in tar*) cat >/dev/null ;; "make bad") echo bad; exit 3 ;; make*) echo good ;; esac
 END

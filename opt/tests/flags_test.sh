@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The user's flags reach every command that compiles or links a product or a test, after ours.  Asks
-# make what it would run (make -n) and looks at each command.  TAP on standard output.
+# The user's flags reach every command that compiles or links a product or a test, after ours. Asks
+# make for its commands (make -n) and checks each. TAP on standard output.
 set -eu
 cd "$(dirname "$0")/../.."
 MAKE=${MAKE:-make}
@@ -26,7 +26,7 @@ env "${user[@]}" "$MAKE" -n V=1 -B -o build/oracle DEPS=skip CC=usercc CXX=userc
   all_of >"$dir/environment"
 dry "${targets[@]}" | all_of >"$dir/none"
 
-# NAME FLAG PATTERN: the commands that match have the flag, and some do
+# NAME FLAG PATTERN: some commands match, and all that match have the flag
 has() {
   grep -E -- "$3" "$dir/line" >"$dir/those" || true
   grep -v -e "$2" "$dir/those" >"$dir/without" || true
@@ -46,7 +46,7 @@ cp "$dir/links" "$dir/line"
 has ldflags_reach_every_link -DUSER_LDFLAGS '.'
 has ldlibs_reach_every_link -DUSER_LDLIBS '.'
 
-# ours are still there, and before the user's
+# ours are still there, before the user's
 sed -E 's/ -DUSER_(CPPFLAGS|CFLAGS|CXXFLAGS|LDFLAGS|LDLIBS)//g; s/ +/ /g; s/ $//' "$dir/environment" >"$dir/a"
 sed -E 's/ +/ /g; s/ $//' "$dir/none" >"$dir/b"
 cmp -s "$dir/a" "$dir/b"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The libraries as a user meets them: exported symbols, soname, an installed copy found through
-# pkg-config, linked both ways and run, and nothing left after uninstall.  TAP on standard output.
+# The libraries as a user gets them: exported symbols, soname, an installed copy found through
+# pkg-config, linked both ways and run, and nothing left after uninstall. TAP on standard output.
 set -eu
 cd "$(dirname "$0")/../.."
 B=${B:-build} CC=${CC:-gcc} CXX=${CXX:-g++} MAKE=${MAKE:-make}
@@ -70,7 +70,7 @@ int main(void)
 }
 END
 cp "$dir/user.c" "$dir/user.cc"
-# every name that the objects of the archives share among themselves, defined by a program too
+# every name that the archives' objects share with each other is also defined by a program
 nm "$B"/{opt,opt/slots,opt/packed,opt/packed/{draft,sets},prg}/*.o "$B"/prg/common/{fork,strerror}.o "$B"/tls/{tickets/pool,openssl/attach,tickets/tickets}.o |
   awk 'NF == 3 && $2 ~ /^[TDBRC]$/ {print $3}' | grep -v -E '^(pprf_|main$)' | sort -u >"$dir/inner"
 {
@@ -147,7 +147,7 @@ run man_finds_each_function sh -c "while read -r f; do grep -q '^.so man3/pprf.*
   test -e '$man/..'/\$(cut -d' ' -f2 '$man/'\$f.3) || exit 1; done < '$dir/declared'"
 run every_function_is_in_them test -z "$(cat "$man"/pprf{,_shared}.3 | grep -o '^\.SS pprf_.*' | cut -c 5- | sort |
   comm -13 - "$dir/declared")"
-# another C library; its headers come first, OpenSSL's behind them
+# another C library; its headers come first, then OpenSSL's
 musl() {
   local f machine
   machine=$($CC -dumpmachine)
@@ -164,7 +164,8 @@ fi
 run uninstall make_in uninstall-lib
 run uninstall_leaves_no_file test -z "$(find "$prefix" ! -type d)"
 
-# `make lib && make install-lib`: a compiler and make, no OpenSSL; what is installed may be moved
+# `make lib && make install-lib`: needs a compiler and make, no OpenSSL; the installation may be
+# moved
 prefix=$dir/before/usr
 run make_lib make_in lib
 run make_install_lib make_in install-lib

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plants the bugs of opt/tests/planted.txt.  TAP.  Their judges:
 
-  GROUP,...        these groups of opt/selftest have to fail
+  GROUP,...        these groups of opt/selftest must fail
   arena_test       it contains opt/packed/arena.c and tears its lists
   batch_test       it contains opt/batch.c with narrower counts
   room_test        it contains opt/wide.c and fills pages to the last byte
@@ -20,7 +20,7 @@ SELFTEST = "build/opt/selftest"
 
 class Opt(planting.Suites):
     built = ["flags", "prg", "opt"]
-    environment = {}  # all that fail are looked at; -x stops where one is enough
+    environment = {}  # all failures are examined; -x stops at the first where one is enough
 
     def suite(self, judge):
         if judge in ("arena_test", "batch_test", "room_test"):

@@ -435,7 +435,7 @@ class Draining(Case):
         self.early_data(nginx, unused, "accepted")
         self.assertEqual(nginx.stop()["accepted"], 2)
 
-    def test_whichever_worker_drains_expires_tickets(self):
+    def test_a_draining_worker_expires_tickets(self):
         for last in range(2):
             for seconds in (4, 16, 64):  # a draining worker cannot be asked whether it is done
                 counters = self.drain(last, seconds)
@@ -894,7 +894,7 @@ class Memory(Case):
         self.assertEqual((kept, wiping), ("0", "partial"))
         self.assertEqual({what for what in found if "master" in what or "early" in what}, set())
 
-    def test_a_malloc_that_wipes_in_part_or_not_is_no_wiping(self):
+    def test_a_malloc_that_wipes_only_partly_does_not_count(self):
         for value in ("glibc.malloc.perturb=85", "glibc.malloc.perturb=0:glibc.malloc.tcache_count=0",
                       "glibc.malloc.tcache_count=0"):
             nginx = self.nginx(environment={"GLIBC_TUNABLES": value}, server=Status.SERVER).start()

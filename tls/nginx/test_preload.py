@@ -306,7 +306,7 @@ class HAProxy(Case):
         # SNI selects an SSL_CTX other than the connection's first
         self.assertEqual(self.life(server, ["-servername", "other"]), want)
 
-    def test_a_ticket_is_good_only_where_its_clients_are_asked_the_same(self):
+    def test_a_ticket_is_good_only_under_the_same_client_requirements(self):
         port = {name: tap.free_port() for name in ("port", "open", "required", "list")}
         for name, text in (("haproxy.cfg", HAPROXY_CLIENTS.format(**port)), ("list", HAPROXY_LIST)):
             with open(self.path(name), "w") as f:

@@ -1126,7 +1126,7 @@ static void client_rules(void)
     }
   SSL_CTX_free(from);
   SSL_CTX_free(from_1_2);
-  end_test("a_ticket_is_good_only_where_clients_are_asked_what_they_were_asked_for_it");
+  end_test("a_ticket_is_good_only_under_the_client_requirements_it_was_issued_under");
 }
 
 /* There may be many certificates, and any client that names the context makes every handshake
@@ -1346,7 +1346,7 @@ static void old_tickets(void)
     SSL_SESSION_free(old);
   }
   free_server(&s);
-  end_test("a_ticket_of_a_version_that_did_not_know_what_was_asked_costs_a_full_handshake");
+  end_test("a_ticket_without_client_requirements_costs_a_full_handshake");
 }
 
 static unsigned infos_before;
@@ -1414,7 +1414,7 @@ static void unheard_ends(void)
   SSL_CTX_free(other);
   free_server(&s);
   unheard_later();
-  end_test("a_tls_1_2_ticket_is_taken_only_where_the_handshakes_end_is_heard");
+  end_test("a_tls_1_2_ticket_is_taken_only_if_the_handshakes_end_is_reported");
 }
 
 /* Early data is accepted and no ticket is sent, so the open connection's session is the

@@ -750,7 +750,7 @@ static void overtaken(void)
   pool_stats(p, &s);
   check(s.keys == 2 && s.dropped == 0, "%llu keys", (unsigned long long)s.keys);
   pool_free(p);
-  end_test("who_was_overtaken_by_a_rotation_does_not_rotate_again");
+  end_test("a_caller_overtaken_by_a_rotation_does_not_rotate_again");
 }
 
 /* Processes issue concurrently; then one revokes, and no earlier ticket is good in any of them. */

@@ -256,7 +256,7 @@ static void every_subset(void)
     check(stats.nodes == 0 && stats.outstanding == 0 && stats.early_accepted == LEAVES, "stats");
     pprf_tickets_free(t);
   }
-  end_test("whatever_was_redeemed_the_other_tickets_of_a_key_open");
+  end_test("after_any_redemptions_a_keys_other_tickets_open");
 }
 
 static void flips(void)

@@ -794,7 +794,7 @@ class Attacks(Case):
             send_flight(server.port, flight)
         self.assertEqual(self.early_deliveries(server, 9), 3)
 
-    def test_half_of_a_certificate_is_no_reason_to_make_one(self):
+    def test_half_of_a_certificate_is_an_error(self):
         for there, missing in (("cert", "key"), ("key", "cert")):
             with self.subTest(missing=missing):
                 with open(self.path(there), "w") as f:
