@@ -68,7 +68,7 @@ def target_rows(targets):
 def said(data):
     busy = ": other work ran beside it" if data["load"] > 1.5 else ""
     return ["Measured %s on %s; load %.1f%s." % (data["date"], data["machine"], data["load"], busy),
-            "CPU time of the thread, round by round in turn; medians of %d rounds." % data["rounds"]]
+            "CPU time of the thread, in turns within each round; medians of %d rounds." % data["rounds"]]
 
 
 def cell(row):
@@ -85,9 +85,9 @@ def cell(row):
 
 def stores_table(data):
     lines = said(data) + [
-        "A case of more than 100 000 punctures has 3 rounds, one of more than 200 000 a single one. A PRG call of",
-        "OpenMLS is HKDF's, of a seed of 32 bytes.", ""]
-    lines += rows_of(["case", "unasked", "pair slots", "packed", "B-tree", "hash map", "OpenMLS 0.8.1"], [
+        "Cases of more than 100 000 punctures ran 3 rounds, those of more than 200 000 one. A PRG call of",
+        "OpenMLS is HKDF on a 32-byte seed.", ""]
+    lines += rows_of(["case", "default", "pair slots", "packed", "B-tree", "hash map", "OpenMLS 0.8.1"], [
         [label] + [cell(by.get(s)) for s in STORES] for label, by in store_cases(data)])
     return lines + ["", "Against the targets:", ""] + target_rows(store_targets(data))
 
@@ -95,7 +95,7 @@ def stores_table(data):
 def suites_table(data, stores):
     rows = [[r["suite"], r["version"]] + [number(statistics.median(r[f])) if f in r else "–" for f, _ in SUITE_FIGURES]
             for r in [*suite_rows(data).values(), *openmls_suite(stores)]]
-    return said(data) + ["All in ns; the library takes %s and `%s` there." % (
+    return said(data) + ["All in ns; the library chose %s and `%s` there." % (
         ", ".join("`%s`" % name for name in data["default"][:-1]), data["default"][-1]), ""] + \
         rows_of(["suite", "version"] + [n for _, n in SUITE_FIGURES], rows) + \
         ["", "Against the targets:", ""] + target_rows(suite_targets(data))

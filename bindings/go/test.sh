@@ -36,7 +36,7 @@ if timeout 120 "$go" mod download > "$log" 2>&1; then
   timeout 600 "$go" test -count=1 -timeout 300s -run Pprftls . > "$log" 2>&1
   result $? 6 "quic-go with pprftls takes it once"
 else
-  why="quic-go $(sed -n 's/.*quic-go v/v/p' go.mod) is neither in the module cache nor to be had"
+  why="quic-go $(sed -n 's/.*quic-go v/v/p' go.mod) is neither in the module cache nor available"
   echo "ok 5 - control: quic-go as it comes # SKIP $why"
   echo "ok 6 - quic-go with pprftls # SKIP $why"
 fi

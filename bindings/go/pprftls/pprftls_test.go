@@ -270,7 +270,7 @@ func TestTheClockRunsInSuspend(t *testing.T) {
 	out, _ := command.Output()
 	var there int64
 	if _, err := fmt.Sscanf(string(out), "since boot: %d", &there); err != nil {
-		t.Skipf("no namespace of time is to be had here: %s", out)
+		t.Skipf("no time namespace is available here: %s", out)
 	}
 	if there+3600 < now+86400 {
 		t.Errorf("%d here, %d where the system has run for a day more", now, there)

@@ -367,7 +367,7 @@ mod tests {
         let said = out.map(|out| String::from_utf8_lossy(&out.stdout).into_owned()).unwrap_or_default();
         match said.split("since boot: ").nth(1).and_then(|rest| rest.split_whitespace().next()) {
             Some(there) => assert!(there.parse::<u64>().unwrap() + 3600 > now + 86400, "{said}"),
-            None => println!("skipped: no namespace of time is to be had here"),
+            None => println!("skipped: no time namespace is available here"),
         }
     }
 }
