@@ -4,13 +4,15 @@
  *   context MILLISECONDS PROVER ARGUMENT... -- PROVER ARGUMENT... FILE
  *
  * The first prover gets a copy of FILE without the assertions that look superfluous, and MILLISECONDS
- * of CPU time.  If its first line is "unsat", its output is ours: what follows from some assertions follows from
- * all.  Whatever else it says is dropped, and the second prover is run on FILE itself in our place.
+ * of CPU time.  If its first line is "unsat", its output is printed: what follows from some
+ * assertions follows from all. Any other answer is dropped, and the second prover replaces this
+ * process and runs on FILE itself.
  *
- * The copy is FILE but for whole assertions that are left out: nothing is added, moved or changed.  The
- * last assertion, the negated goal, stays.  Which others stay decides how fast a proof is found, never
- * whether it is one.  A file with any command but those below goes to the second prover alone, and so does one with
- * what a prover may read otherwise than we do: Z3 has comments #| |#, and \| does not end its |symbols|. */
+ * The copy is FILE without some whole assertions: nothing is added, moved or changed. The last
+ * assertion, the negated goal, stays. Which others stay affects how fast a proof is found, never
+ * whether it is valid. A file with commands other than those below goes only to the second prover,
+ * and so does one with text that a prover may read differently: Z3 has comments #| |#, and \| does
+ * not end its |symbols|. */
 #define _GNU_SOURCE
 #include <stdbool.h>
 #include <fcntl.h>
@@ -26,7 +28,7 @@
 
 enum { TEXT = 1 << 24, ITEMS = 1 << 14, SYMBOLS = 1 << 14, OUTPUT = 1 << 20, ROUNDS = 2 };
 
-/* A command of the file, from its parenthesis to the one that closes it. */
+/* A command of the file, from its opening to its closing parenthesis. */
 struct item {
   const char *at, *end;
   bool assertion, definition, kept;
@@ -35,7 +37,7 @@ struct item {
 static struct item items[ITEMS];
 static size_t item_count;
 
-/* The names that the file declares; wanted: those that the goal and what is kept speak of. */
+/* The names that the file declares; wanted: those that occur in the goal and in what is kept. */
 static struct symbol {
   const char *at;
   size_t length;
@@ -85,11 +87,11 @@ static bool known(const struct item *i)
   return i->assertion;
 }
 
-/* Find the commands.  False if there is one that we do not know, or none that ends the file as it should. */
+/* Find the commands. False if one is unknown, or if the file does not end after a command. */
 static bool split(const char *text, const char *end)
 {
   size_t depth = 0;
-  bool definition = false; /* whether the comment above ends in 'def */
+  bool definition = false; /* whether the previous comment ends in 'def */
   size_t checks = 0;
   for (const char *p = text, *next; p < end; p = next) {
     if (!(next = token_end(p, end))) {
@@ -136,7 +138,7 @@ static struct symbol *find(const char *at, const char *end)
   return NULL;
 }
 
-/* The next declared name in [*p, end), NULL if there is none; *p is then behind it. */
+/* The next declared name in [*p, end), NULL if there is none; *p is set to its end. */
 static struct symbol *next_symbol(const char **p, const char *end)
 {
   while (*p < end) {
@@ -179,7 +181,8 @@ static void keep(struct item *i)
   }
 }
 
-/* A definition is of use if what it defines is wanted, any other assertion if it has names and all are. */
+/* A definition is useful if the name that it defines is wanted; another assertion, if it
+ * contains names and all are wanted. */
 static bool of_use(const struct item *i)
 {
   const char *p = i->at;
@@ -195,7 +198,7 @@ static bool of_use(const struct item *i)
   return true;
 }
 
-/* Choose what is kept.  False if there is no goal. */
+/* Choose what to keep. False if there is no goal. */
 static bool choose(void)
 {
   struct item *goal = NULL;
@@ -220,7 +223,7 @@ static bool choose(void)
   return true;
 }
 
-/* The copy, as a file that ends with us; its name is written to path. */
+/* Write the copy to a file that is removed when this process ends; its name is written to path. */
 static bool copy(const char *text, const char *end, char path[32])
 {
   int fd = memfd_create("goal.smt2", 0);
@@ -239,7 +242,8 @@ static bool copy(const char *text, const char *end, char path[32])
   return fflush(f) == 0 && !ferror(f) && lseek(fd, 0, SEEK_SET) == 0;
 }
 
-/* Run the prover for so many milliseconds of CPU time.  True if it answers "unsat": then that was printed. */
+/* Run the prover for this many milliseconds of CPU time. True if it answers "unsat", which is
+ * then printed. */
 static bool proves(char **command, long limit)
 {
   static char output[OUTPUT];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The platforms of which the proofs of the C code speak: those with the types of Frama-C's machdep x86_64 (LP64).
- * proofs/wp/same_text.py has Frama-C and the compiler check this file, with the library's flags.  x86-64, arm64 and
- * s390x pass; i386 does not.  Whether a plain char has a sign is left open: what is proven uses none. */
+/* The platforms that the C proofs apply to: those with the types of Frama-C's machdep x86_64
+ * (LP64). proofs/wp/same_text.py makes Frama-C and the compiler check this file, with the
+ * library's flags. x86-64, arm64 and s390x pass; i386 does not. The signedness of plain char is
+ * left open: proven code uses none. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,7 +21,7 @@ _Static_assert(-1 == ~0 && -3 / 2 == -1 && -3 % 2 == -1, "two's complement");
 _Static_assert(-3 >> 1 == -2, "a shift to the right keeps the sign");
 _Static_assert(sizeof(struct padded) == 16 && offsetof(struct padded, large) == 8,
                "alignment of 8 bytes");
-/* all names that proven code takes from system headers */
+/* all names that proven code uses from system headers */
 _Static_assert(sizeof(uint8_t) == 1 && (uint8_t)-1 > 0, "uint8_t");
 _Static_assert(sizeof(uint16_t) == 2 && (uint16_t)-1 > 0, "uint16_t");
 _Static_assert(sizeof(uint64_t) == 8 && (uint64_t)-1 > 0, "uint64_t");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Control of `prove.py --smoke`: it must find the contradiction in each function but the first. */
+/* Control of `prove.py --smoke`: it must find the contradiction in every function except the
+ * first. */
 
 /*@ requires x > 0;
     assigns \nothing;
