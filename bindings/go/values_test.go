@@ -5,6 +5,7 @@ package pprf
 import (
 	"errors"
 	"reflect"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -69,6 +70,46 @@ func TestACopyIsTheSameKey(t *testing.T) {
 	copied.Close()
 	if err := k.Puncture(2); !errors.Is(err, ErrClosed) {
 		t.Error(err)
+	}
+}
+
+// While the test holds the key for reading, a method that changes the key waits, and then nobody else may begin to read.
+func TestMethodsThatChangeAKeyHaveItAlone(t *testing.T) {
+	changes := map[string]bool{"Close": true, "EvalPuncture": true, "EvalPunctureInto": true, "Prefault": true,
+		"Puncture": true, "PunctureMany": true, "PunctureRange": true}
+	k, waited := fresh(t, 8, nil), map[string]bool{}
+	called, next := make(chan string), make(chan bool)
+	k.mu.RLock()
+	go func() {
+		defer close(called)
+		try.Methods(t, k, arguments, func(call string, _, _ []reflect.Value) {
+			called <- call
+			<-next
+		})
+	}()
+	for waits := false; ; runtime.Gosched() {
+		select {
+		case call, more := <-called:
+			if !more {
+				k.mu.RUnlock()
+				if !reflect.DeepEqual(waited, changes) {
+					t.Errorf("%v had the key alone, not %v", waited, changes)
+				}
+				return
+			}
+			if waits {
+				waited[call], waits = true, false
+				k.mu.RLock()
+			}
+			next <- true
+		default:
+			if k.mu.TryRLock() {
+				k.mu.RUnlock()
+			} else if !waits {
+				waits = true
+				k.mu.RUnlock()
+			}
+		}
 	}
 }
 

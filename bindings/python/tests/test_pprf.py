@@ -4,6 +4,7 @@ exceptions, buffers, threads and fork.  SEED=n repeats the random part."""
 import array
 import contextlib
 import copy
+import ctypes
 import importlib.util
 import inspect
 import itertools
@@ -695,6 +696,43 @@ def in_child(check):
     os.kill(pid, 9)
     os.waitpid(pid, 0)
     return 99
+
+
+COUNTED = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+int locks[2];
+#define COUNTED(name, i) int name(pthread_rwlock_t *lock) { \\
+  locks[i]++; return ((int (*)(pthread_rwlock_t *))dlsym(RTLD_NEXT, #name))(lock); }
+COUNTED(pthread_rwlock_rdlock, 0)
+COUNTED(pthread_rwlock_wrlock, 1)
+"""
+
+
+def print_locks(library):
+    """How often each call locks the key for readers and for a writer, a line each; for a process of its own."""
+    locks = (ctypes.c_int * 2).in_dll(ctypes.CDLL(library), "locks")
+    key = pprf.Key(depth=4)
+    for name, call, _ in [*calls(key, 16), ("close()", key.close, None)]:
+        locks[:] = [0, 0]
+        with contextlib.suppress(pprf.PuncturedError):
+            call()
+        print(name.split("(")[0], *locks)
+
+
+def test_calls_that_change_a_key_have_it_alone(tmp_path):
+    changes = {"close", "eval_puncture", "eval_puncture_into", "prefault", "puncture", "puncture_many"}
+    library = str(tmp_path / "counted.so")
+    subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", library, "-ldl"], input=COUNTED, text=True,
+                   check=True)
+    program = "import sys, test_pprf; test_pprf.print_locks(sys.argv[1])"
+    lines = subprocess.run([sys.executable, "-c", program, library], env=dict(os.environ, LD_PRELOAD=library),
+                           cwd=HERE, capture_output=True, text=True, check=True)
+    modes = {(name, int(write) > 0) for name, _, write in map(str.split, lines.stdout.splitlines())}
+    assert {name for name, _ in modes} > changes | {"eval", "eval_into", "eval_many", "export", "nodes"}
+    assert {name for name, alone in modes if alone} == changes
+    assert not changes & {name for name, alone in modes if not alone}
 
 
 def test_overlapping_readers_do_not_starve_a_writer():
