@@ -102,7 +102,7 @@ $(B)/opt/room_test: opt/tests/room_test.c $(OPT_NOT_WIDE)
 	$(call SAY,LINK,$@)$(LINK) $(ALL_CPPFLAGS) -Iopt $(DEPFLAGS) -o $@ $< $(OPT_NOT_WIDE) $(ALL_LDLIBS)
 
 TAP_TESTS += $(B)/opt/selftest
-OPT_WRAP := $(foreach f,prg_expand opt_descend opt_expand_many free malloc calloc realloc opt_arena_take opt_arena_give madvise mlock2 mmap64 munmap,-Wl,--wrap=$(f))
+OPT_WRAP := $(foreach f,prg_expand opt_descend opt_expand_many free malloc calloc realloc opt_arena_take opt_arena_give madvise mlock2 mmap64 munmap prg_digest,-Wl,--wrap=$(f))
 OPT_SELFTEST := $(wildcard opt/selftest/*.c)
 OPT_SELFTEST_OBJ := $(OPT_SELFTEST:opt/selftest/%.c=$(B)/opt/selftest-%.o)
 $(OPT_SELFTEST_OBJ): $(B)/opt/selftest-%.o: opt/selftest/%.c

@@ -346,8 +346,42 @@ static int import_result(const uint8_t *file, size_t len)
   return err;
 }
 
+/* Another thread changes a byte of the records after the digest was checked: the key is refused or whole, and nothing
+ * stays of it. */
+static void changed_files(void)
+{
+  static const unsigned stores[] = {PPRF_STORE_DEFAULT, PPRF_STORE_SLOTS, PPRF_STORE_PACKED};
+  struct model m = {0};
+  uint8_t file[2048], copy[2048];
+  unsigned refusals = 0;
+  pprf_key *key = new_key(&m, 12);
+  for (uint64_t leaf = 0; leaf < 4096; leaf += 600)
+    (void)pprf_punct(key, leaf);
+  size_t len = sizeof file;
+  check(pprf_export(key, file, &len) == PPRF_OK, "export");
+  for (size_t at = 16; at < len - 32 && !failed; at++)
+    for (unsigned k = 0; k < sizeof stores / sizeof *stores; k++) {
+      const struct pprf_import_options o = {
+        .size = sizeof o, .store = stores[k], .suites = 1u << PPRF_SHA3_256};
+      pprf_key *other = NULL;
+      memcpy(copy, file, len);
+      changed_byte = copy + at;
+      int err = pprf_import_with(&other, copy, len, &o);
+      changed_byte = NULL;
+      check((err == PPRF_OK) == (other != NULL) && (err == PPRF_OK || err == PPRF_ERR_FORMAT),
+            "byte %zu: result %d", at, err);
+      refusals += err != PPRF_OK;
+      pprf_free(other);
+    }
+  check(refusals >= 3 * 60, "%u refusals", refusals);
+  pprf_free(key);
+  free(m.punctured);
+  end_test("files_that_change_while_they_are_read_leave_nothing");
+}
+
 void test_hostile_files(void)
 {
+  changed_files();
   static const struct {
     const char *what;
     uint64_t ids[3];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of memory use, prefaulting and shared keys. */
+#include <errno.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,8 +32,8 @@ size_t kernel_bytes(const pprf_key *key)
     if (sscanf(line, "%lx-%lx ", &a, &b) == 2) {
       from = a;
       to = b;
-    } else if (sscanf(line, "Rss: %lu kB", &a) == 1 && from >= (uintptr_t)s->slot &&
-               to <= (uintptr_t)s->slot + s->mapped) {
+    } else if ((sscanf(line, "Rss: %lu kB", &a) == 1 || sscanf(line, "Swap: %lu kB", &a) == 1) &&
+               from >= (uintptr_t)s->slot && to <= (uintptr_t)s->slot + s->mapped) {
       kb += a;
     }
   fclose(f);
@@ -171,9 +172,18 @@ static void prefault_packed(struct model *m, unsigned depth, int last)
     model_puncture(m, x, x);
   }
   mlock2_says = GRANTED; /* whatever the limit is */
+  refused_advice = 23;   /* MADV_POPULATE_WRITE */
+  refused_with = ENOMEM;
+  check(pprf_prefault(key) == PPRF_ERR_NOMEM && store_of(key)->packed != NULL, "refused");
+  check_nodes(store_of(key), m, 0);
+  refused_advice = -1;
+  refused_with = EINVAL;
   check(pprf_prefault(key) == PPRF_OK, "prefault");
   mlock2_says = AS_IT_IS;
   check_key(key, m, 1);
+  size_t backed = store_of(key)->slots.mapped;
+  (void)pprf_punct_range(key, 0, leaves(m) - 1);
+  check(kernel_bytes(key) == backed, "%zu B stay backed of %zu", kernel_bytes(key), backed);
   pprf_free(key);
 }
 

@@ -82,17 +82,31 @@ void __wrap_free(void *p)
   __real_free(p);
 }
 
-int refused_advice = -1;
+int refused_advice = -1, refused_with = EINVAL;
 int __real_madvise(void *from, size_t len, int advice);
 int __wrap_madvise(void *from, size_t len, int advice);
 
 int __wrap_madvise(void *from, size_t len, int advice)
 {
   if (advice == refused_advice) {
-    errno = EINVAL;
+    errno = refused_with;
     return -1;
   }
   return __real_madvise(from, len, advice);
+}
+
+/* ---- what another thread does to a buffer that was just hashed, through --wrap ---- */
+
+uint8_t *changed_byte;
+int __real_prg_digest(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES]);
+int __wrap_prg_digest(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES]);
+
+int __wrap_prg_digest(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES])
+{
+  int err = __real_prg_digest(bytes, len, out);
+  if (changed_byte != NULL)
+    *changed_byte ^= 0xff;
+  return err;
 }
 
 const uint8_t root_bytes[PPRF_SEED_BYTES] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};

@@ -39,6 +39,8 @@ extern uint64_t expansions, fail_at; /* the fail_at-th call from now on fails; 0
 extern struct pprf_seed watched[WATCHED]; /* seeds that no freed memory may contain */
 extern unsigned watching, seen_in_free;   /* their number; how often one was found */
 extern int refused_advice;                /* advice that madvise refuses; -1: none */
+extern int refused_with;                  /* the error that it gives then */
+extern uint8_t *changed_byte;             /* is changed after each digest; NULL: none */
 extern const uint8_t root_bytes[PPRF_SEED_BYTES];
 
 struct interval {
