@@ -458,6 +458,12 @@ def file_systems(scratch):
         result(r.returncode == quiet.returncode == DONE and read(case.path) != case.old and
                said.count("warning: ") == (name != "") and name in said and quiet.stderr == b"",
                "punct_says_what_%s_keeps" % (name or "ext4"))
+    for kind in ("", "_named"):
+        for turn in "01":
+            case.reset()
+            r = run(case.command, LD_PRELOAD=PRELOAD, INTERRUPTED=turn, **KINDS[kind])
+            result(r.returncode == DONE and r.stderr == b"" and case.beside() == [] and read(case.path) != case.old,
+                   "opt_punct%s_makes_interrupted_calls_again_%s" % (kind, turn))
     # a filter that refuses linkat: then a nameless file is made again with a name
     for arguments in (["setup", "-fd4", case.path], ["setup", "-d4", case.path + "2"]):
         r = run(arguments, LD_PRELOAD=PRELOAD, FILTERED="1")

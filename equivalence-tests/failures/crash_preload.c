@@ -9,6 +9,7 @@
  *   NO_TMPFILE, NO_EXCHANGE, NO_LINK=1  the file system has no O_TMPFILE, no RENAME_EXCHANGE, no hard
  *                links to a file that has a name;
  *   FILTERED=1   a filter of system calls refuses renameat2 and linkat with EPERM;
+ *   INTERRUPTED=0 or 1  each even, or each odd, call that may wait is interrupted by a signal (EINTR);
  *   FILE_SYSTEM=N  fstatfs says that the file system has this number;
  *   SECRETS=HEX,HEX..  bytes that must not remain, each XORed with 0x5a, so that the list does not
  *                contain them.  Memory is searched when it is unmapped, and all writable memory at
@@ -37,10 +38,10 @@
 static unsigned calls;
 static uintptr_t program_begin, program_end;
 
-#define REAL(type, name, ...)                                                                      \
-  static type (*real)(__VA_ARGS__);                                                                \
-  if (real == NULL) {                                                                              \
-    *(void **)&real = dlsym(RTLD_NEXT, #name);                                                     \
+#define REAL(type, name, ...)                  \
+  static type (*real)(__VA_ARGS__);            \
+  if (real == NULL) {                          \
+    *(void **)&real = dlsym(RTLD_NEXT, #name); \
   }
 
 /* The first object is the program. */
@@ -128,12 +129,26 @@ static int last_bytes(int fd, nlink_t names)
 
 /* ---- what happens at a call ---- */
 
+static int may_wait(const char *name)
+{
+  static const char *const names[] = {"flock", "read", "pread", "write", "pwrite"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(name, names[i]) == 0)
+      return 1;
+  return 0;
+}
+
 /* 1 if this call must fail; can_fail: calls of this kind may fail. */
 static int hit(const char *name, int can_fail)
 {
   const char *at = getenv("FAIL_AT"), *raised = getenv("FAIL_RAISE");
   calls++;
   trace("call\tname=%s\tcan_fail=%d\n", name, can_fail);
+  const char *interrupted = getenv("INTERRUPTED");
+  if (interrupted != NULL && may_wait(name) && calls % 2 == strtoul(interrupted, NULL, 10)) {
+    errno = EINTR;
+    return 1;
+  }
   if (at == NULL || strtoul(at, NULL, 10) != calls)
     return 0;
   if (is_set("FAIL_KILL"))
@@ -196,17 +211,17 @@ ssize_t read(int fd, void *p, size_t n)
 }
 
 /* A call that takes only a descriptor; `more` goes into the trace. */
-#define ON_FD(type, name, can_fail, label, more, parameters, ...)                                  \
-  type name parameters;                                                                            \
-  type name parameters                                                                             \
-  {                                                                                                \
-    REAL(type, name, __VA_ARGS__);                                                                 \
-    if (!MINE)                                                                                     \
-      return CALL;                                                                                 \
-    unsigned long ino = inode(fd);                                                                 \
-    type r = hit(#name, can_fail) ? -1 : CALL;                                                     \
-    trace(#name "\tino=%lu\t%s=%ld\tok=%d\n", ino, label, more, r >= 0);                           \
-    return r;                                                                                      \
+#define ON_FD(type, name, can_fail, label, more, parameters, ...)        \
+  type name parameters;                                                  \
+  type name parameters                                                   \
+  {                                                                      \
+    REAL(type, name, __VA_ARGS__);                                       \
+    if (!MINE)                                                           \
+      return CALL;                                                       \
+    unsigned long ino = inode(fd);                                       \
+    type r = hit(#name, can_fail) ? -1 : CALL;                           \
+    trace(#name "\tino=%lu\t%s=%ld\tok=%d\n", ino, label, more, r >= 0); \
+    return r;                                                            \
   }
 
 #define CALL real(fd)
