@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Room in full pages of seeds of 32 bytes: wide.c once more, to look into its pages.  TAP on stdout.
+/* Room in full pages of 32-byte seeds. The test includes wide.c to look into its pages. TAP on
+ * standard output.
  *
- * A first puncture in one half of a tree of depth 63 finds a node of height 62 and takes 2014 bytes.  In a page that is
- * full but for 3 bytes, and has a live tile across its middle, one split is not enough: sequences that nobody chose
- * do not come there. */
+ * A first puncture in the lower half of a tree of depth 63 replaces a node of height 62 and takes
+ * 2014 bytes. If its page is full but for LOW_MAX bytes, and a live tile lies across the page's
+ * middle, one split does not make enough room. Random sequences of operations do not get there. */
 #include "../wide.c"
 
 #include "../../tools/tap.h"
