@@ -359,7 +359,7 @@ def build_module(folder):
     env = os.environ
     target = os.path.join(folder, "pprf.so")
     subprocess.run([env.get("CC", "gcc"), "-D_GNU_SOURCE", "-I" + os.path.join(TOP, "include"), "-I" + folder,
-                    "-I" + os.path.join(HERE, "redis"), "-std=c11", "-O1", "-w", "-fPIC", "-fvisibility=hidden",
+                    "-I" + os.path.join(HERE, "redismodule"), "-std=c11", "-O1", "-w", "-fPIC", "-fvisibility=hidden",
                     "-shared", "-Wl,-z,defs,--exclude-libs,ALL", "-o", target,
                     *(os.path.join(folder, f) for f in ("tree.c", "channel.c", "chain.c", "pprf_module.c")),
                     os.path.join(fleet.BUILD, "known_root.o"),

@@ -44,7 +44,7 @@ def main():
         ours.append(package(name, version, f"pkg:github/libpprf/libpprf@v{version}#{name}", sha256(path), "Apache-2.0",
                             f"{HOME}/releases/download/v{version}/{name}"))
     header = package("redismodule.h", "7.0.15", "pkg:github/redis/redis@7.0.15#src/redismodule.h",
-                     sha256(os.path.join(tree, "valkey", "redis", "redismodule.h")), "BSD-3-Clause")
+                     sha256(os.path.join(tree, "valkey", "redismodule", "redismodule.h")), "BSD-3-Clause")
     with open(os.path.join(tree, "bindings", "rust", "Cargo.lock"), "rb") as file:
         theirs += [package(crate["name"], crate["version"], "pkg:cargo/%(name)s@%(version)s" % crate, crate["checksum"])
                    for crate in tomllib.load(file)["package"] if "checksum" in crate]
