@@ -27,7 +27,7 @@ Canonical nat_cmp : cmp := Cmp nat (@eq nat).
 Definition either (w : world) : nat := match w with Real => 1 | _ => 2 end.
 """
 PROOFS = """
-From Coq Require Import Lia.
+From Coq Require Import Lia ssrfun ssrbool.
 From Pprf.spec Require Import Spec.
 Lemma sum_id n : sum n = n.
 Proof. first [reflexivity | induction n; simpl; congruence]. Qed.
@@ -44,10 +44,14 @@ Theorem coerced (n : nat) : n.
 Proof. hnf; first [exact (sum_id n) | shown]. Qed.
 Theorem inferred (n : nat) : same n n.
 Proof. hnf; first [exact (eq_refl n) | shown]. Qed.
+Theorem inferred_too (n : nat) : same n (0 + n).
+Proof. hnf; first [exact (eq_refl n) | shown]. Qed.
+Theorem a_member (p : pred nat) n : p n -> in_mem n (mem p).
+Proof. first [exact (fun h => h) | easy]. Qed.
 Theorem bounded w : either w <= bound.
 Proof. destruct w; unfold either, bound; lia. Qed.
 """
-THEOREMS = ["equal", "all_fair", "coerced", "inferred", "bounded"]
+THEOREMS = ["equal", "all_fair", "coerced", "inferred", "inferred_too", "a_member", "bounded"]
 BEFORE, FAIR = "Theorem equal n", "Theorem all_fair"
 
 # name, file, old, new; the text must differ, or the session must refuse
@@ -75,6 +79,10 @@ WEAKER = [
      "Definition nat_cmp : cmp := Cmp nat (@eq nat).\nCanonical other : cmp := Cmp nat (fun a b => a = a)."),
     ("another_structure_given", "proofs", "same n n.",
      "same (c := Cmp nat (fun a b => a = a)) n n."),
+    ("an_argument_of_a_library_that_coq_would_infer_otherwise", "proofs", "Theorem a_member",
+     "Local Notation mem := (@mem nat (PredType (fun (_ : pred nat) (_ : nat) => true))).\nTheorem a_member"),
+    ("an_argument_with_a_constructor_of_ours", "proofs", "Theorem inferred_too (n : nat) : same n (0 + n).",
+     "Local Notation same := (@same (Cmp nat (fun a b => a = a))).\nTheorem inferred_too (n : nat) : same n (0 + n)."),
     ("a_canonical_structure_weakened", "spec", "Cmp nat (@eq nat)", "Cmp nat (fun a b => a = a \\/ a = b)"),
     ("a_body_that_nobody_sees", "spec", "Definition bound : nat := 300.",
      "Definition bound' : nat. Proof. exact 300. Qed.\nDefinition bound : nat := 300 + bound' * 0."),

@@ -12,8 +12,9 @@ unless it changes the meaning.
 The text omits arguments that Coq infers, because mathcomp 1 and 2 infer different structures (where
 Coq prints some anyway, MATHCOMP2 and INFERRED list what is equal). Definitions of ours among them
 (a canonical structure, a coercion) are still found: definitions are followed through the text with
-all arguments. A library's inferred structure can only be one of mathcomp's own, each of which
-contains the proofs of its laws."""
+all arguments. That text has a digest of its own, which is compared by the versions of Coq and
+mathcomp that wrote it: it alone shows an argument of a library, or a constructor of ours, that was
+given where Coq would infer another."""
 import functools
 import hashlib
 import os
@@ -54,7 +55,7 @@ INFERRED = [
 # megabytes, and splitting is ten times as fast as searching.
 ENDS_A_NAME = str.maketrans({c: " " for c in map(chr, range(128)) if not re.match(r"[\w'.@]", c)})
 FIELD = re.compile(r"[{;]\s*([^\W\d][\w']*)\s*:")
-LONG = 6000  # in characters; a longer definition (a translated program) is pinned by its digest
+LONG = 10000  # in characters; a longer definition (a translated program) is pinned by its digest
 PATIENCE = 3600  # seconds for all questions: two minutes on an idle machine, half an hour on a very busy one
 OPTIONS = ["Unset Printing Notations", "Unset Printing All", "Unset Printing Implicit Defensive",
            "Unset Printing Implicit", "Unset Printing Universes", "Unset Printing Records",
@@ -159,6 +160,7 @@ class Closure:
         try:
             self.full = {}  # {global name as Coq prints it: full path}
             self.statements, self.definitions, self.open = {}, {}, []
+            self.arguments = {}  # digests of the texts with all arguments
             names = self.headline(theorems)
             self.assumptions(names)
             self.follow(names)
@@ -226,6 +228,7 @@ class Closure:
                     raise Error(f"{name}: coqtop: {text}")
                 if self.kind(kinds[name]) != "Constructor":
                     (self.statements if name in names else self.definitions)[name] = self.shown(text)
+                    self.arguments[name] = digest(whole)
                 found += [self.full[t] for t in sorted(self.globals(whole))]
             wanted = [n for n in dict.fromkeys(found) if n.startswith(OURS) and n not in seen]
             seen.update(wanted)
@@ -275,22 +278,36 @@ class Closure:
         return "\n\n".join(f"{full}\n{text}" for full, text in every
                            if not names or full in names or full.rsplit(".", 1)[1] in names) + "\n"
 
-    def digests(self):
-        """The expected list."""
+    def versions(self):
+        coq = re.search(r"version (\S+)", subprocess.run(["coqtop", "--version"], capture_output=True, text=True,
+                                                         check=True).stdout)[1]
+        return f"Coq {coq} with mathcomp {2 if MATHCOMP2.keys() & set(self.full.values()) else 1}"
+
+    def digests(self, versions=None):
+        """The expected list, or what can be compared with one that these versions wrote."""
+        same = versions in (None, self.versions())
         lines = ["# What is proven: the headline theorems, and below them every definition of ours that they mention,",
-                 "# directly or through others.  Before each full name stands the SHA-256 of its statement or "
-                 "definition,",
-                 "# which `make theorems` prints.  Written by `make update-expected-theorems`, compared by",
-                 "# `make prove-coq`.", ""]
-        lines += [f"{digest(text)}  {full}" for full, text in self.statements.items()]
+                 "# directly or through others. Each full name follows two SHA-256 digests: of its statement or",
+                 "# definition, which `make theorems` prints, and of the same with all arguments that Coq infers, in",
+                 f"# {versions or self.versions()}; other versions do not compare this one.",
+                 "# Written by `make update-expected-theorems`, compared by `make prove-coq`.", ""]
+
+        def listed(part):
+            return [f"{digest(text)}  {self.arguments[full] if same else '-'}  {full}" for full, text in part]
+        lines += listed(self.statements.items())
         lines += ["", "# ---- what they mention " + "-" * 70, ""]
-        lines += [f"{digest(text)}  {full}" for full, text in sorted(self.definitions.items())]
-        return "\n".join(lines) + "\n"
+        return "\n".join(lines + listed(sorted(self.definitions.items()))) + "\n"
 
 
 def digest(text):
     """Where its lines break makes no difference."""
     return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()
+
+
+def comparable(want, versions):
+    """The expected list without what other versions of Coq and mathcomp print differently; which versions wrote it."""
+    wrote = re.search(r"^# (Coq \S+ with mathcomp \d);", want, re.M)[1]
+    return (want if versions == wrote else re.sub(r"^(\w+)  \w+  ", r"\1  -  ", want, flags=re.M)), wrote
 
 
 def parts(text):

@@ -100,12 +100,13 @@ def extraction(more):
 
 def changes():
     """What is shown where the texts `before` had the digests of a list, and `now` are proved."""
-    def of(theorems, definitions):
+    def of(theorems, definitions, arguments):
         found = gate.closure.Closure.__new__(gate.closure.Closure)
-        found.statements, found.definitions = theorems, definitions
+        found.statements, found.definitions, found.full = theorems, definitions, {}
+        found.arguments = dict.fromkeys([*theorems, *definitions], "0") | {"Pprf.same": arguments}
         return found
-    before = of({"Pprf.a": "  x\n  = y", "Pprf.gone": "  g"}, {"Pprf.same": "  s", "Pprf.d": "  old"})
-    now = of({"Pprf.a": "  x\n  = z", "Pprf.new": "  n"}, {"Pprf.same": "  s", "Pprf.d": "  old"})
+    before = of({"Pprf.a": "  x\n  = y", "Pprf.gone": "  g"}, {"Pprf.same": "  s", "Pprf.d": "  old"}, "1")
+    now = of({"Pprf.a": "  x\n  = z", "Pprf.new": "  n"}, {"Pprf.same": "  s", "Pprf.d": "  old"}, "2")
     shown = []
     for known in (True, False):
         with tempfile.TemporaryDirectory() as build, contextlib.redirect_stdout(io.StringIO()) as out:
@@ -117,8 +118,10 @@ def changes():
     return shown
 
 
-CHANGES = ["Pprf.a is changed:\n   x\n-  = y\n+  = z\nPprf.new is new:\n+  n\nPprf.gone is gone:\n-  g\n",
-           "Pprf.a is changed:\n+  x\n+  = z\nPprf.new is new:\n+  n\nPprf.gone is gone:\n\n"]
+ARGUMENT = "Pprf.same has another argument where Coq prints none (`Set Printing All` shows it)\n"
+CHANGES = ["Pprf.a is changed:\n   x\n-  = y\n+  = z\nPprf.new is new:\n+  n\n" + ARGUMENT +
+           "Pprf.gone is gone:\n-  g\n",
+           "Pprf.a is changed:\n+  x\n+  = z\nPprf.new is new:\n+  n\n" + ARGUMENT + "Pprf.gone is gone:\n\n"]
 
 
 def main():

@@ -954,7 +954,7 @@ class Documents(Case):
             with open(os.path.join(HERE, name)) as f:
                 known += f.read()
         with open(os.path.join(ROOT, "proofs", "expected-theorems.txt")) as f:
-            theorems = re.findall(r"^\w+  Pprf\S*\.(\w+)$", f.read(), re.M)
+            theorems = re.findall(r"^\w+  \S+  Pprf\S*\.(\w+)$", f.read(), re.M)
         with open(os.path.join(ROOT, "docs", "tls.md")) as f:
             claims = f.read().split("## How to check each claim")[1]
         named = re.findall(r"`(\w+)`", "\n".join(re.findall(r"^\|.*", claims, re.M)))
