@@ -51,11 +51,11 @@ int opt_store_prefault(struct opt_store *s);
 void opt_key_change(struct pprf_key *key);
 
 /* To be used after an operation that may have changed the number of nodes. */
-#define OPT_CHANGE_IF_DUE(key)                                              \
-  if (__builtin_expect((key)->store.packed != NULL                       \
-                         ? (key)->store.packed->nodes > (key)->store.most  \
-                         : (key)->store.slots.nodes < (key)->store.least,  \
-                       0))                                                 \
+#define OPT_CHANGE_IF_DUE(key) \
+  if (__builtin_expect((key)->store.packed != NULL \
+                         ? (key)->store.packed->nodes > (key)->store.most \
+                         : (key)->store.slots.nodes < (key)->store.least, \
+                       0)) \
     opt_key_change(key);
 #endif
 

@@ -445,7 +445,7 @@ struct done {
   int err, seeds;
 };
 
-/* opt_store_find, with the proof that no other node covers the leaf. */
+/* opt_slots_find, with the proof that no other node covers the leaf. */
 /*@ requires key: slots_key(root, s) && leaf < pow2(s->punctured.depth);
     requires \valid(node) && APART(node, s);
     assigns *node;

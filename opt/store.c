@@ -39,8 +39,7 @@ void opt_store_drop(struct opt_store *s)
     return;
   }
   opt_packed_drop_copy(s->packed);
-  free(
-    s->slots.small); /* of slots whose place the packed store was taking when a child was forked */
+  free(s->slots.small); /* if a child was forked while the packed store took the slots' place */
 }
 
 int opt_store_locked(const struct opt_store *s)

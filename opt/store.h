@@ -10,9 +10,8 @@
 struct opt_packed;
 
 struct opt_store {
-  struct opt_slots
-    slots; /* without a mapping if the store is packed: then the bitmap's depth alone is set */
-  struct opt_packed *packed; /* the packed store; NULL: the store is the pair slots */
+  struct opt_slots slots;    /* if the store is packed, only the bitmap's depth is set */
+  struct opt_packed *packed; /* NULL: the store is the pair slots */
 #ifndef __FRAMAC__
   uint64_t most;  /* with more nodes than this a packed store changes to slots (change.h) */
   uint64_t least; /* with fewer than this slots change to a packed store; 0: never */

@@ -76,7 +76,7 @@ Definition punctured_after (P : pred bitseq) (c : key_call) (r : Z) : pred bitse
 Definition model_value (P : pred bitseq) (x : N) : option (seed_t V) :=
   eval (@acsl_family V d) (punctured_key V d P (key_root V)) (leaf_path d x).
 
-(* The result is the model's: which error, if it is none of the PRG's; and the value. *)
+(* The result is the model's, or that memory or the PRG failed; so is the value. *)
 Definition answers (P : pred bitseq) (c : key_call) (r : Z) (L' : memory) : Prop :=
   [/\ List.In r [:: PPRF_OK; PPRF_ERR_RANGE; PPRF_ERR_PUNCTURED; PPRF_ERR_NOMEM; PPRF_ERR_CRYPTO],
       r = PPRF_ERR_RANGE <-> ~ in_tree c,
