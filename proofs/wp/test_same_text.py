@@ -90,7 +90,7 @@ PLANTED = [
      "- if ( first >= last"),
     ("a_block_that_is_not_met", [(same_text.LISTED, "opt_packed_near ( p , leaf )", "opt_packed_near ( p , 0 )")],
      "opt_packed_near ( p , leaf )"),
-    ("a_block_without_a_reason", [(same_text.LISTED, "\nA prefetch: it changes nothing", "\n?")], "without a reason"),
+    ("a_block_without_a_reason", [(same_text.LISTED, "\nA prefetch, and a hint", "\n?")], "without a reason"),
 ]
 TRANSLATED = [
     ("a_macro_that_the_translator_is_not_given",
