@@ -89,7 +89,7 @@ OTHER_VERSION := $(B)/tls/other_version.so
 $(OTHER_VERSION): tls/openssl/attach.c $(B)/tls/openssl/preload.o $(TLS_OBJ) $(FLEET_OBJ) $(OPT_OBJ)
 	@sed 's/"libpprf tls ticket, 2"/"libpprf tls ticket, X"/' $< > $@.c
 	@! cmp -s $@.c $<
-	$(call SAY,LINK,$@)$(LINK) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) -Itls/openssl $(ALL_CFLAGS) -fPIC -shared -Wl,-Bsymbolic -o $@ $@.c \
+	$(call SAY,LINK,$@)$(LINK) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) -Itls/openssl -fPIC -shared -Wl,-Bsymbolic -o $@ $@.c \
 	  $(filter-out $(B)/tls/openssl/attach.o,$(filter %.o,$^)) -lhiredis -lssl $(ALL_LDLIBS)
 valkey/test_hosts.py: $(OTHER_VERSION)
 .PHONY: test-matrix
