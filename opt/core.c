@@ -97,7 +97,7 @@ static inline struct opt_kept siblings(const struct opt_slots *s, struct pprf_fa
   /*@ assert each: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==> \
         same_word{Pre,Here}(&s->punctured, k, i); */                                               \
   /*@ assert summary: same_summary{Pre,Here}(&s->punctured); */                                    \
-  /*@ assert leaves: same_leaf_words{Pre,Here}(&s->punctured); */                                          \
+  /*@ assert leaves: same_leaf_words{Pre,Here}(&s->punctured); */ \
   /*@ assert words: same_words{Pre,Here}(&s->punctured); */                                        \
   /*@ assert layout: layout(&s->punctured); */                                                     \
   /*@ assert bitmap: bitmap(&s->punctured); */                                                     \
@@ -204,7 +204,8 @@ static inline void wipe_rest(struct opt_entry *left, unsigned lefts, struct opt_
     assigns out[0 .. PPRF_SLOTS_DEPTH_MAX - 1], expansions;
     ensures results: \result.err == PPRF_OK || prg_error(\result.err);
     ensures cost: expansions <= \old(expansions) + s->punctured.depth;
-    ensures count: \result.count <= PPRF_SLOTS_DEPTH_MAX && (\result.err != PPRF_OK ==> \result.count == 0);
+    ensures count: \result.count <= PPRF_SLOTS_DEPTH_MAX &&
+      (\result.err != PPRF_OK ==> \result.count == 0);
     ensures entries: entries(root, \old(s->punctured.depth), out, \result.count);
     ensures lefts: \result.err == PPRF_OK ==>
       lefts_of(&s->punctured, out, \result.count, first);
@@ -233,7 +234,8 @@ static inline struct opt_kept siblings_left_of_range(const struct opt_slots *s,
     assigns out[0 .. PPRF_SLOTS_DEPTH_MAX - 1], expansions;
     ensures results: \result.err == PPRF_OK || prg_error(\result.err);
     ensures cost: expansions <= \old(expansions) + s->punctured.depth;
-    ensures count: \result.count <= PPRF_SLOTS_DEPTH_MAX && (\result.err != PPRF_OK ==> \result.count == 0);
+    ensures count: \result.count <= PPRF_SLOTS_DEPTH_MAX &&
+      (\result.err != PPRF_OK ==> \result.count == 0);
     ensures entries: entries(root, \old(s->punctured.depth), out, \result.count);
     ensures rights: \result.err == PPRF_OK ==>
       rights_of(&s->punctured, out, \result.count, last);
@@ -267,8 +269,10 @@ struct rest {
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       first < node.start + pow2(node.height);
     requires next: \forall integer x; first <= x < node.start ==> is_punctured(&s->punctured, x);
-    requires \valid(left + (0 .. PPRF_SLOTS_DEPTH_MAX - 1)) && \valid(right + (0 .. PPRF_SLOTS_DEPTH_MAX - 1));
-    requires \separated(left + (0 .. PPRF_SLOTS_DEPTH_MAX - 1), right + (0 .. PPRF_SLOTS_DEPTH_MAX - 1));
+    requires \valid(left + (0 .. PPRF_SLOTS_DEPTH_MAX - 1)) &&
+      \valid(right + (0 .. PPRF_SLOTS_DEPTH_MAX - 1));
+    requires \separated(left + (0 .. PPRF_SLOTS_DEPTH_MAX - 1),
+      right + (0 .. PPRF_SLOTS_DEPTH_MAX - 1));
     requires apart: APART(left + (0 .. PPRF_SLOTS_DEPTH_MAX - 1), s) &&
       APART(right + (0 .. PPRF_SLOTS_DEPTH_MAX - 1), s);
     assigns left[0 .. PPRF_SLOTS_DEPTH_MAX - 1], right[0 .. PPRF_SLOTS_DEPTH_MAX - 1], expansions;
@@ -309,8 +313,10 @@ static inline struct rest siblings_beside_range(const struct opt_slots *s,
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       first < node.start + pow2(node.height) && node.start <= last;
     requires next: \forall integer x; first <= x < node.start ==> is_punctured(&s->punctured, x);
-    requires \valid(left + (0 .. PPRF_SLOTS_DEPTH_MAX - 1)) && \valid(right + (0 .. PPRF_SLOTS_DEPTH_MAX - 1));
-    requires \separated(left + (0 .. PPRF_SLOTS_DEPTH_MAX - 1), right + (0 .. PPRF_SLOTS_DEPTH_MAX - 1));
+    requires \valid(left + (0 .. PPRF_SLOTS_DEPTH_MAX - 1)) &&
+      \valid(right + (0 .. PPRF_SLOTS_DEPTH_MAX - 1));
+    requires \separated(left + (0 .. PPRF_SLOTS_DEPTH_MAX - 1),
+      right + (0 .. PPRF_SLOTS_DEPTH_MAX - 1));
     requires apart: APART(left + (0 .. PPRF_SLOTS_DEPTH_MAX - 1), s) &&
       APART(right + (0 .. PPRF_SLOTS_DEPTH_MAX - 1), s);
     assigns left[0 .. PPRF_SLOTS_DEPTH_MAX - 1], right[0 .. PPRF_SLOTS_DEPTH_MAX - 1], s->nodes,
@@ -489,7 +495,8 @@ static inline int find_node(const struct opt_slots *s, uint64_t leaf, struct opt
     ensures free: \result.err == PPRF_ERR_RANGE || \result.err == PPRF_ERR_PUNCTURED ==>
       expansions <= \old(expansions);
     ensures leaves: \result.err == PPRF_OK ==>
-      \forall integer x; is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) || x == leaf;
+      \forall integer x; is_punctured(&s->punctured, x) <==>
+      is_punctured{Pre}(&s->punctured, x) || x == leaf;
     ensures value: \result.err == PPRF_OK ==> out != \null ==> \exists integer lo, hi;
       seed_bytes(out, lo, hi) &&
       seed_from_words(lo, hi) == leaf_value(root, s->punctured.depth, leaf);
@@ -623,8 +630,10 @@ static NOINLINE int punct_range_packed(pprf_key *key, uint64_t first, uint64_t l
       (copied(key) || value_outside(key, out)));
     assigns out[0 .. 15], expansions;
     ensures null: \result == PPRF_ERR_NULL <==> key == \null || out == \null;
-    ensures forked: \result == PPRF_ERR_FORKED <==> key != \null && out != \null && copied{Pre}(key);
-    ensures range: \result == PPRF_ERR_RANGE <==> CALLED(key) && out != \null && leaf >= pow2(depth(key));
+    ensures forked: \result == PPRF_ERR_FORKED <==>
+      key != \null && out != \null && copied{Pre}(key);
+    ensures range: \result == PPRF_ERR_RANGE <==>
+      CALLED(key) && out != \null && leaf >= pow2(depth(key));
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
       CALLED(key) && out != \null && leaf < pow2(depth(key)) && punctured{Pre}(key, leaf);
     ensures others: \result == PPRF_OK || \result == PPRF_ERR_NULL || \result == PPRF_ERR_FORKED ||
@@ -633,13 +642,14 @@ static NOINLINE int punct_range_packed(pprf_key *key, uint64_t first, uint64_t l
     ensures cost_slots: CALLED(key) ==> !packed{Pre}(key) ==>
       \forall integer s, h; LIVE_BEFORE(&key->store.slots.punctured, s, h, leaf) ==>
       expansions <= \old(expansions) + h;
-    ensures free: \result == PPRF_ERR_NULL || \result == PPRF_ERR_FORKED || \result == PPRF_ERR_RANGE ||
-      \result == PPRF_ERR_PUNCTURED ==> expansions <= \old(expansions);
+    ensures free: \result == PPRF_ERR_NULL || \result == PPRF_ERR_FORKED ||
+      \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED ==> expansions <= \old(expansions);
     ensures value: \result == PPRF_OK ==> \exists integer lo, hi; seed_bytes(out, lo, hi) &&
       seed_from_words(lo, hi) == leaf_value(root, depth(key), leaf);
     ensures error: \result != PPRF_OK ==> out != \null ==> seed_bytes(out, 0, 0);
     ensures key: CALLED(key) ==> key(root, key) && same_head{Pre,Post}(key);
-    ensures same: CALLED(key) ==> same_punctured{Pre,Post}(key) && nodes(key) == \old(nodes(key)); */
+    ensures same: CALLED(key) ==> same_punctured{Pre,Post}(key) &&
+      nodes(key) == \old(nodes(key)); */
 int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
 {
   PPRF_IF_WIDE(key, return opt_wide_key_eval(wide, leaf, PPRF_LONGER(out));)
@@ -670,8 +680,8 @@ int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
     ensures cost_slots: CALLED(key) ==> !packed{Pre}(key) ==>
       \forall integer s, h; LIVE_BEFORE(&key->store.slots.punctured, s, h, leaf) ==>
       expansions <= \old(expansions) + h;
-    ensures free: \result == PPRF_ERR_NULL || \result == PPRF_ERR_FORKED || \result == PPRF_ERR_RANGE ||
-      \result == PPRF_ERR_PUNCTURED ==> expansions <= \old(expansions);
+    ensures free: \result == PPRF_ERR_NULL || \result == PPRF_ERR_FORKED ||
+      \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED ==> expansions <= \old(expansions);
     ensures leaves: \result == PPRF_OK ==>
       \forall integer x; punctured(key, x) <==> punctured{Pre}(key, x) || x == leaf;
     ensures error: \result != PPRF_OK ==> CALLED(key) ==>
@@ -700,9 +710,11 @@ int pprf_punct(pprf_key *key, uint64_t leaf)
     assigns KEY_PACKED(key) \from KEY_PACKED(key);
     assigns out[0 .. 15], expansions;
     ensures null: \result == PPRF_ERR_NULL <==> key == \null || out == \null;
-    ensures forked: \result == PPRF_ERR_FORKED <==> key != \null && out != \null && copied{Pre}(key);
+    ensures forked: \result == PPRF_ERR_FORKED <==>
+      key != \null && out != \null && copied{Pre}(key);
     ensures key: CALLED(key) ==> key(root, key) && same_head{Pre,Post}(key);
-    ensures range: \result == PPRF_ERR_RANGE <==> CALLED(key) && out != \null && leaf >= pow2(depth(key));
+    ensures range: \result == PPRF_ERR_RANGE <==>
+      CALLED(key) && out != \null && leaf >= pow2(depth(key));
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
       CALLED(key) && out != \null && leaf < pow2(depth(key)) && punctured{Pre}(key, leaf);
     ensures others: \result == PPRF_OK || \result == PPRF_ERR_NULL || \result == PPRF_ERR_FORKED ||
@@ -712,8 +724,8 @@ int pprf_punct(pprf_key *key, uint64_t leaf)
     ensures cost_slots: CALLED(key) ==> !packed{Pre}(key) ==>
       \forall integer s, h; LIVE_BEFORE(&key->store.slots.punctured, s, h, leaf) ==>
       expansions <= \old(expansions) + h;
-    ensures free: \result == PPRF_ERR_NULL || \result == PPRF_ERR_FORKED || \result == PPRF_ERR_RANGE ||
-      \result == PPRF_ERR_PUNCTURED ==> expansions <= \old(expansions);
+    ensures free: \result == PPRF_ERR_NULL || \result == PPRF_ERR_FORKED ||
+      \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED ==> expansions <= \old(expansions);
     ensures leaves: \result == PPRF_OK ==>
       \forall integer x; punctured(key, x) <==> punctured{Pre}(key, x) || x == leaf;
     ensures error: \result != PPRF_OK ==> CALLED(key) ==>
@@ -747,14 +759,15 @@ int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
     ensures key: CALLED(key) ==> key(root, key) && same_head{Pre,Post}(key);
     ensures range: \result == PPRF_ERR_RANGE <==>
       CALLED(key) && (first > last || last >= pow2(depth(key)));
-    ensures punctured: \result == PPRF_ERR_PUNCTURED <==> CALLED(key) && first <= last < pow2(depth(key)) &&
-      \forall integer x; first <= x <= last ==> punctured{Pre}(key, x);
+    ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
+      CALLED(key) && first <= last < pow2(depth(key)) && \forall integer x; first <= x <= last ==>
+      punctured{Pre}(key, x);
     ensures others: \result == PPRF_OK || \result == PPRF_ERR_NULL || \result == PPRF_ERR_FORKED ||
       \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED || prg_error(\result) ||
       (key != \null && no_memory{Pre}(key, \result));
     ensures cost: CALLED(key) ==> expansions <= \old(expansions) + 2 * depth(key);
-    ensures free: \result == PPRF_ERR_NULL || \result == PPRF_ERR_FORKED || \result == PPRF_ERR_RANGE ||
-      \result == PPRF_ERR_PUNCTURED ==> expansions <= \old(expansions);
+    ensures free: \result == PPRF_ERR_NULL || \result == PPRF_ERR_FORKED ||
+      \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED ==> expansions <= \old(expansions);
     ensures leaves: \result == PPRF_OK ==>
       \forall integer x; punctured(key, x) <==> punctured{Pre}(key, x) || first <= x <= last;
     ensures error: \result != PPRF_OK ==> CALLED(key) ==>

@@ -22,9 +22,11 @@ struct opt_found opt_packed_live(const struct opt_packed *p, uint64_t leaf)
     requires family: tree_family(family);
     requires node: packed_node(p, node) && covers(node.start, node.height, leaf);
     requires tree: node.height <= p->depth && tree_node(p->depth, node.start, node.height);
-    requires memory: \valid(value) && (copath == \null || \valid(copath + (0 .. node.height - 1))) &&
+    requires memory: \valid(value) &&
+      (copath == \null || \valid(copath + (0 .. node.height - 1))) &&
       \separated(value, copath + (0 .. node.height - 1));
-    requires apart: (copath == \null || copath_apart(p, copath, node.height)) && copath_apart(p, value, 1);
+    requires apart: (copath == \null || copath_apart(p, copath, node.height)) &&
+      copath_apart(p, value, 1);
     assigns *value, copath[0 .. WANTED(copath, node.height) - 1], expansions;
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures cost: expansions <= \old(expansions) + node.height;
@@ -91,21 +93,11 @@ static inline void clear_value(uint8_t *out)
 /* Evaluate at a leaf, with memory for its seed. */
 /*@ requires store: packed_key(root, p);
     requires family: tree_family(family);
-    requires memory: \valid(value) && copath_apart(p, value, 1) && \separated(value, out + (0 .. 15));
+    requires memory: \valid(value) && copath_apart(p, value, 1) &&
+      \separated(value, out + (0 .. 15));
     requires out: \valid(out + (0 .. 15)) && value_apart(p, out);
     assigns out[0 .. 15], *value, expansions;
-    ensures range: \result == PPRF_ERR_RANGE <==> leaf >= pow2(p->depth);
-    ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
-      leaf < pow2(p->depth) && packed_punctured{Pre}(p, leaf);
-    ensures others: \result == PPRF_OK || \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED ||
-      prg_error(\result);
-    ensures cost: expansions <= \old(expansions) + p->depth;
-    ensures free: \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED ==> expansions <= \old(expansions);
-    ensures value: \result == PPRF_OK ==> \exists integer lo, hi; seed_bytes(out, lo, hi) &&
-      seed_from_words(lo, hi) == leaf_value(root, p->depth, leaf);
-    ensures error: \result != PPRF_OK ==> seed_bytes(out, 0, 0);
-    ensures store: packed_key(root, p) && p->nodes == \old(p->nodes) && p->depth == \old(p->depth);
-    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
+    OPT_PACKED_EVAL */
 static inline int eval_with(const struct opt_packed *p, struct pprf_family family, uint64_t leaf,
                             uint8_t *out, struct pprf_seed *value)
 {

@@ -35,26 +35,15 @@ struct opt_found opt_packed_live(const struct opt_packed *p, uint64_t leaf);
     requires family: tree_family(family);
     requires out: \valid(out + (0 .. 15)) && value_apart(p, out);
     assigns out[0 .. 15], expansions;
-    ensures range: \result == PPRF_ERR_RANGE <==> leaf >= pow2(p->depth);
-    ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
-      leaf < pow2(p->depth) && packed_punctured{Pre}(p, leaf);
-    ensures others: \result == PPRF_OK || \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED ||
-      prg_error(\result);
-    ensures cost: expansions <= \old(expansions) + p->depth;
-    ensures free: \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED ==> expansions <= \old(expansions);
-    ensures value: \result == PPRF_OK ==> \exists integer lo, hi; seed_bytes(out, lo, hi) &&
-      seed_from_words(lo, hi) == leaf_value(root, p->depth, leaf);
-    ensures error: \result != PPRF_OK ==> seed_bytes(out, 0, 0);
-    ensures store: packed_key(root, p) && p->nodes == \old(p->nodes) && p->depth == \old(p->depth);
-    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
+    OPT_PACKED_EVAL */
 int opt_packed_eval(const struct opt_packed *p, struct pprf_family family, uint64_t leaf,
                     uint8_t *out);
 
 /** Puncture a leaf of a tree of depth at most PPRF_SLOTS_DEPTH_MAX, and write its value to out
  * unless that is NULL.  The caller must have no seed in its frame, and must wipe the stack below
  * it; after PPRF_ERR_PUNCTURED that is not necessary, because no seed was read.
- * @retval PPRF_OK, PPRF_ERR_PUNCTURED, PPRF_ERR_CRYPTO, PPRF_ERR_NOMEM: on an error the punctured
- *         leaves and out are unchanged. */
+ * @retval PPRF_OK, PPRF_ERR_RANGE, PPRF_ERR_PUNCTURED, PPRF_ERR_CRYPTO, PPRF_ERR_NOMEM: on an error
+ *         the punctured leaves are unchanged and out is zero. */
 /*@ requires depth: p->depth <= PPRF_SLOTS_DEPTH_MAX;
     OPT_PACKED_PUNCT
     ensures error_out: \result != PPRF_OK ==> out != \null ==> seed_bytes(out, 0, 0); */

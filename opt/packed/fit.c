@@ -50,8 +50,8 @@ static inline void copy_pages(struct opt_page **restrict to, struct opt_page *co
     requires apart: \separated(to.first + (0 .. room - 1), p->first + (0 .. p->room - 1)) &&
       \separated(to.page + (0 .. room - 1), p->page + (0 .. p->room - 1));
     assigns p->room, p->one_first, opt_firsts[0 .. OPT_INDEX_MAX - 1];
-    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first, p->page,
-      p->page[0 .. p->room - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
+    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first,
+      p->page, p->page[0 .. p->room - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
     ensures index: index_of_pages(p) && index_apart(p) && pages_distinct(p) && index_memory(p);
     ensures room: p->room == room;
     ensures first: \forall integer k; 0 <= k < p->pages ==> p->first[k] == \old(p->first[k]);
@@ -81,8 +81,8 @@ static void set_index(struct opt_packed *p, struct opt_index to, size_t room)
     requires apart: \separated(to.first + (0 .. room - 1), p->first + (0 .. p->room - 1)) &&
       \separated(to.page + (0 .. room - 1), p->page + (0 .. p->room - 1));
     assigns p->room, p->one_first, opt_firsts[0 .. OPT_INDEX_MAX - 1];
-    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first, p->page,
-      p->page[0 .. p->room - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
+    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first,
+      p->page, p->page[0 .. p->room - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
     ensures store: packed_key(root, p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
     ensures same_tiles: same_tiles{Pre,Post}(p);
@@ -98,8 +98,8 @@ static inline void move_index(struct opt_packed *p, struct opt_index to, size_t 
 /* Give the index memory for this many pages and some more; 0, or PPRF_ERR_NOMEM. */
 /*@ requires store: packed_key(root, p) && p->pages <= pages <= 0x7fffffffffffffff;
     assigns p->room, p->one_first, opt_firsts[0 .. OPT_INDEX_MAX - 1];
-    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first, p->page,
-      p->page[0 .. p->room - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
+    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first,
+      p->page, p->page[0 .. p->room - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
     ensures store: packed_key(root, p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
@@ -246,7 +246,8 @@ static struct opt_page *rows_of_pages(const struct opt_packed *p, size_t i)
     ensures size: \result != \null ==>
       \result->seeds == seeds_of_page(p, i) + seeds_of_page(p, i + 1) &&
       page_bytes(\result) <= \old(page_bytes(p->page[i]) + page_bytes(p->page[i + 1]) - 8);
-    ensures punctured: \result != \null ==> \forall integer x; leaf_of_page(\result, p->first[i], x) <==>
+    ensures punctured: \result != \null ==>
+      \forall integer x; leaf_of_page(\result, p->first[i], x) <==>
       page_punctured(p, i, x) || page_punctured(p, i + 1, x);
     ensures store: packed_holds(root, p) && packed_owns(p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
@@ -296,7 +297,8 @@ static inline void pages_down(struct opt_page **page, size_t n)
 
 /* Replace pages i and i + 1 of the index by one page. */
 /*@ requires index: index_of_pages(p) && index_apart(p) && i + 1 < p->pages;
-    requires blocks: pages_distinct(p) && (\forall integer k; 0 <= k < p->pages ==> p->page[k] != both);
+    requires blocks: pages_distinct(p) &&
+      (\forall integer k; 0 <= k < p->pages ==> p->page[k] != both);
     assigns p->pages, p->first[i + 1 .. p->pages - 1];
     assigns p->page[i .. p->pages - 1] \from p->page[i .. p->pages - 1], both;
     ensures index: index_of_pages(p) && index_apart(p) && p->pages == \old(p->pages) - 1;
@@ -374,7 +376,8 @@ static inline void drop_two(struct opt_page *first, struct opt_page *second)
 /*@ requires store: packed_key(root, p) && i + 1 < p->pages;
     requires bytes: page_bytes(p->page[i]) + page_bytes(p->page[i + 1]) - 8 <= p->page_max;
     assigns p->pages, p->first[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
-    assigns p->page[0 .. p->room - 1] \from p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
+    assigns p->page[0 .. p->room - 1] \from p->page[0 .. p->room - 1],
+      opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
     ensures store: packed_key(root, p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
@@ -405,8 +408,9 @@ int opt_packed_join(struct opt_packed *p, size_t i)
 /*@ requires store: packed_key(root, p) && i < p->pages;
     assigns p->pages, p->room, p->one_first, opt_pages[0 .. OPT_PAGES_MAX - 1],
       opt_firsts[0 .. OPT_INDEX_MAX - 1];
-    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first, p->page,
-      p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
+    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first,
+      p->page, p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1],
+      opt_lists[0 .. OPT_INDEX_MAX - 1];
     ensures store: packed_key(root, p) && \result < p->pages;
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
 static size_t join_small(struct opt_packed *p, size_t i)
@@ -467,12 +471,14 @@ static inline int has_room(const struct opt_page *page, unsigned h, unsigned mos
 /*@ requires store: packed_key(root, p) && leaf < pow2(p->depth) && 1 <= h <= p->depth;
     requires index: leaf_fits(p, leaf, h, p->page_max) || p->pages + 2 <= p->room;
     assigns p->pages, p->first[1 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
-    assigns p->page[0 .. p->room - 1] \from p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
+    assigns p->page[0 .. p->room - 1] \from p->page[0 .. p->room - 1],
+      opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
     ensures store: packed_key(root, p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
     ensures same_tiles: same_tiles{Pre,Post}(p);
-    ensures room: \result == 0 ==> leaf_has_room(p, leaf, h) && leaf_fits(p, leaf, h, p->page_max); */
+    ensures room: \result == 0 ==> leaf_has_room(p, leaf, h) &&
+      leaf_fits(p, leaf, h, p->page_max); */
 static inline int give_room(struct opt_packed *p, uint64_t leaf, unsigned h)
 {
   STORE_TO_GROW
@@ -487,13 +493,15 @@ static inline int give_room(struct opt_packed *p, uint64_t leaf, unsigned h)
     requires page: i < p->pages && p->first[i] <= leaf < page_end(p, i);
     assigns p->pages, p->room, p->one_first, opt_pages[0 .. OPT_PAGES_MAX - 1],
       opt_firsts[0 .. OPT_INDEX_MAX - 1];
-    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first, p->page,
-      p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
+    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first,
+      p->page, p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1],
+      opt_lists[0 .. OPT_INDEX_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
     ensures store: packed_key(root, p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
     ensures same_tiles: same_tiles{Pre,Post}(p);
-    ensures room: \result == 0 ==> leaf_has_room(p, leaf, h) && leaf_fits(p, leaf, h, p->page_max); */
+    ensures room: \result == 0 ==> leaf_has_room(p, leaf, h) &&
+      leaf_fits(p, leaf, h, p->page_max); */
 static int ready_page(struct opt_packed *p, size_t i, uint64_t leaf, unsigned h)
 {
   PAGE_TO_GROW
@@ -537,8 +545,9 @@ static inline void puncture_at(struct opt_packed *p, size_t i, struct opt_place 
     requires copath: copath_seeds(root, p->depth, leaf, copath, 0, h);
     assigns p->pages, p->room, p->one_first, opt_pages[0 .. OPT_PAGES_MAX - 1],
       opt_firsts[0 .. OPT_INDEX_MAX - 1];
-    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first, p->page,
-      p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
+    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first,
+      p->page, p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1],
+      opt_lists[0 .. OPT_INDEX_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
     ensures store: packed_key(root, p);
     ensures nodes: p->nodes == \old(p->nodes);
@@ -563,8 +572,9 @@ static inline int ready_node(struct opt_packed *p, size_t i, uint64_t leaf, unsi
     requires copath: copath_seeds(root, p->depth, leaf, copath, 0, h);
     assigns p->nodes, p->pages, p->room, p->one_first, opt_pages[0 .. OPT_PAGES_MAX - 1],
       opt_firsts[0 .. OPT_INDEX_MAX - 1];
-    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first, p->page,
-      p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
+    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first,
+      p->page, p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1],
+      opt_lists[0 .. OPT_INDEX_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
     ensures store: packed_key(root, p);
     ensures punctured: \result == 0 ==> \forall integer x;
@@ -596,8 +606,9 @@ static int puncture_grown(struct opt_packed *p, size_t i, uint64_t leaf, unsigne
     requires copath: copath_seeds(root, p->depth, leaf, copath, 0, node.height);
     assigns p->nodes, p->pages, p->room, p->one_first, opt_pages[0 .. OPT_PAGES_MAX - 1],
       opt_firsts[0 .. OPT_INDEX_MAX - 1];
-    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first, p->page,
-      p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
+    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first,
+      p->page, p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1],
+      opt_lists[0 .. OPT_INDEX_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
     ensures store: packed_key(root, p);
     ensures punctured: \result == 0 ==> \forall integer x;

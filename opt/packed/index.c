@@ -188,8 +188,8 @@ struct pprf_seed opt_seed_in(const struct opt_packed *p, size_t i, struct opt_pl
 }
 
 /* The node of a live tile. */
-/*@ requires tile: page_fits(page) && at.tile < page->tiles && tile_byte(page_row(page), at.tile) < 128 &&
-      at.seeds <= at.tile;
+/*@ requires tile: page_fits(page) && at.tile < page->tiles &&
+      tile_byte(page_row(page), at.tile) < 128 && at.seeds <= at.tile;
     assigns \nothing;
     ensures node: \result.start == at.start &&
       \result.height == tile_height(tile_byte(page_row(page), at.tile));
@@ -632,7 +632,8 @@ static int split_page(struct opt_packed *p, size_t i)
     requires bytes: leaf_within(p, leaf, p->page_max);
     requires index: leaf_fits(p, leaf, h, p->page_max) || p->pages < p->room;
     assigns p->pages, p->first[1 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
-    assigns p->page[0 .. p->room - 1] \from p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
+    assigns p->page[0 .. p->room - 1] \from p->page[0 .. p->room - 1],
+      opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
     ensures store: packed_holds(root, p) && packed_owns(p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);

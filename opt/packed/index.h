@@ -196,7 +196,8 @@ void opt_index_puncture(struct opt_packed *p, size_t i, struct opt_place at, uin
     ensures within: pages_within{Pre}(p) ==> pages_within(p);
     ensures size: \result == 0 ==> bytes <= p->page[i]->bytes &&
       p->page[i]->tiles == \old(p->page[i]->tiles) && p->page[i]->seeds == \old(p->page[i]->seeds);
-    ensures none: \result != 0 ==> p->page[i] == \old(p->page[i]) && page_kept{Pre,Post}(p->page[i]); */
+    ensures none: \result != 0 ==> p->page[i] == \old(p->page[i]) &&
+      page_kept{Pre,Post}(p->page[i]); */
 int opt_packed_resize(struct opt_packed *p, size_t i, size_t bytes);
 
 /** Make room in a leaf's page for a puncture below a tile of height h: a page that would be too
@@ -208,20 +209,23 @@ int opt_packed_resize(struct opt_packed *p, size_t i, size_t bytes);
     requires bytes: leaf_within(p, leaf, p->page_max);
     requires index: leaf_fits(p, leaf, h, p->page_max) || p->pages + 2 <= p->room;
     assigns p->pages, p->first[1 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
-    assigns p->page[0 .. p->room - 1] \from p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
+    assigns p->page[0 .. p->room - 1] \from p->page[0 .. p->room - 1],
+      opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
     ensures store: packed_holds(root, p) && packed_owns(p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
     ensures same_tiles: same_tiles{Pre,Post}(p);
     ensures count: same_count{Pre,Post}(p);
     ensures within: pages_within{Pre}(p) ==> pages_within(p);
-    ensures room: \result == 0 ==> leaf_has_room(p, leaf, h) && leaf_fits(p, leaf, h, p->page_max); */
+    ensures room: \result == 0 ==> leaf_has_room(p, leaf, h) &&
+      leaf_fits(p, leaf, h, p->page_max); */
 int opt_packed_give_room(struct opt_packed *p, uint64_t leaf, unsigned h);
 
 /** Allocate a page without tiles and seeds.
  * @return NULL: no memory. */
 /*@ requires bytes: 1 <= bytes <= OPT_ARENA_MAX;
-    assigns opt_pages[0 .. OPT_PAGES_MAX - 1], \result \from opt_pages[0 .. OPT_PAGES_MAX - 1], bytes;
+    assigns opt_pages[0 .. OPT_PAGES_MAX - 1], \result \from opt_pages[0 .. OPT_PAGES_MAX - 1],
+      bytes;
     ensures page: \result != \null ==> a_page(\result) && free_page{Pre}(\result) &&
       page_clean(\result) && \result->tiles == 0 && \result->seeds == 0 &&
       bytes <= \result->bytes <= OPT_ARENA_MAX;

@@ -39,7 +39,8 @@ static unsigned page_max(unsigned depth)
       25 <= page->bytes <= OPT_ARENA_MAX;
     requires seed: \valid_read(seed) && \separated(seed, page) && 1 <= depth <= 63;
     assigns page->tiles, page->seeds, page->tile[0], page->seed[OPT_PAGE_SEEDS - 1];
-    ensures page: page_holds(seed_value(\old(*seed)), depth, page, 0, pow2(depth)) && page_clean(page);
+    ensures page: page_holds(seed_value(\old(*seed)), depth, page, 0, pow2(depth)) &&
+      page_clean(page);
     ensures seeds: page->seeds == 1 && page_bytes(page) == 25;
     ensures none: \forall integer x; !row_punctured(page_row(page), page->tiles, 0, x); */
 static void put_root(struct opt_page *page, unsigned depth, const struct pprf_seed *seed)
@@ -120,7 +121,8 @@ int opt_load_node(struct opt_draft *d, uint64_t start, unsigned height,
 }
 
 /* Number of seeds in all pages. */
-/*@ requires index: \valid_read(p) && p->pages <= OPT_INDEX_MAX && \valid_read(p->page + (0 .. p->pages - 1));
+/*@ requires index: \valid_read(p) && p->pages <= OPT_INDEX_MAX &&
+      \valid_read(p->page + (0 .. p->pages - 1));
     requires pages: \forall integer k; 0 <= k < p->pages ==> \valid_read(p->page[k]);
     assigns \nothing;
     ensures seeds: \result == seeds_in_pages(p, p->pages); */

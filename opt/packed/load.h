@@ -30,7 +30,8 @@ int opt_packed_open(struct opt_packed *p, unsigned depth, const struct pprf_seed
     assigns *p, *d;
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
     ensures loading: \result == 0 ==> loading(root, p, d) && p->depth == depth;
-    ensures none: \result == 0 ==> d->n == 0 && d->end == 0 && \forall integer x; !draft_punctured(d, x); */
+    ensures none: \result == 0 ==> d->n == 0 && d->end == 0 &&
+      \forall integer x; !draft_punctured(d, x); */
 int opt_load_begin(struct opt_packed *p, struct opt_draft *d, unsigned depth, uint64_t nodes);
 
 /** Add the next node in leaf order; the leaves before it, from the previous node on, are punctured.
@@ -57,8 +58,9 @@ int opt_load_node(struct opt_draft *d, uint64_t start, unsigned height,
 /*@ requires loading: loading(root, p, d);
     assigns p->nodes, p->page_max, p->pages, p->room, p->one_first, d->n, d->end, d->nodes,
       opt_firsts[0 .. OPT_INDEX_MAX - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
-    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from d->first, d->pages,
-      d->pages[0 .. d->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
+    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from d->first,
+      d->pages, d->pages[0 .. d->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1],
+      opt_lists[0 .. OPT_INDEX_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
     ensures own: \result != 0 ==> draft_own(d) && draft_grown{Pre,Post}(d);
     ensures store: \result == 0 ==> packed_key(root, p);

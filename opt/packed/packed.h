@@ -52,10 +52,11 @@ void opt_packed_near(struct opt_packed *p, uint64_t leaf);
     requires memory: node.height > 0 ==> \valid_read(copath + (0 .. node.height - 1)) &&
       copath_apart(p, copath, node.height);
     requires copath: copath_seeds(root, p->depth, leaf, copath, 0, node.height);
-    assigns p->nodes, p->page_max, p->pages, p->room, p->one_first, opt_pages[0 .. OPT_PAGES_MAX - 1],
-      opt_firsts[0 .. OPT_INDEX_MAX - 1];
-    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first, p->page,
-      p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
+    assigns p->nodes, p->page_max, p->pages, p->room, p->one_first,
+      opt_pages[0 .. OPT_PAGES_MAX - 1], opt_firsts[0 .. OPT_INDEX_MAX - 1];
+    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first,
+      p->page, p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1],
+      opt_lists[0 .. OPT_INDEX_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
     ensures store: packed_key(root, p);
     ensures punctured: \result == 0 ==> \forall integer x;

@@ -29,7 +29,8 @@ struct opt_cursor {
     requires memory: \valid(c) && \valid(e) && \separated(c, e);
     assigns *c, *e;
     ensures results: \result == 0 || \result == 1;
-    ensures node: \result == 1 ==> packed_node{Pre}(p, e->node) && \old(c->at.start) <= e->node.start;
+    ensures node: \result == 1 ==> packed_node{Pre}(p, e->node) &&
+      \old(c->at.start) <= e->node.start;
     ensures seed: \result == 1 ==> seed_value(e->seed) ==
       node_seed(root, \old(p->depth), e->node.start, e->node.height);
     ensures between: \result == 1 ==> \forall integer x; \old(c->at.start) <= x < e->node.start ==>

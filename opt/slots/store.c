@@ -553,19 +553,7 @@ static inline void put_rest(struct opt_slots *s, const struct opt_entry *left, u
 
 /* Replace the live nodes that overlap a range by those that remain of them.  Returns the span
  * from the start of the first to the end of the last. */
-/*@ requires key: slots_key(root, s) && first <= last < pow2(s->punctured.depth);
-    requires some: \exists integer x; first <= x <= last && !is_punctured(&s->punctured, x);
-    requires left: lefts <= PPRF_SLOTS_DEPTH_MAX && \valid_read(left + (0 .. lefts - 1));
-    requires right: rights <= PPRF_SLOTS_DEPTH_MAX && \valid_read(right + (0 .. rights - 1));
-    requires apart: APART(left + (0 .. lefts - 1), s) && APART(right + (0 .. rights - 1), s);
-    requires entries: entries(root, s->punctured.depth, left, lefts) &&
-      entries(root, s->punctured.depth, right, rights);
-    requires lefts: lefts_of(&s->punctured, left, lefts, first);
-    requires rights: rights_of(&s->punctured, right, rights, last);
-    assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
-    ensures key: slots_key(root, s);
-    ensures leaves: \forall integer x;
-      is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) || first <= x <= last;
+/*@ SLOTS_PUNCTURE_RANGE
     ensures bounds: \result.from < \result.end <= pow2(s->punctured.depth);
     ensures meets: \result.from <= last && first < \result.end; */
 static inline struct span replace_range(struct opt_slots *s, uint64_t first, uint64_t last,

@@ -28,7 +28,8 @@
   /*@ assert behind: wiped_or_kept{Pre,Here}(left, lefts.count, PPRF_SLOTS_DEPTH_MAX); */ \
   /*@ assert behind_right: wiped_or_kept{Left,Here}(right, rights.count, PPRF_SLOTS_DEPTH_MAX); */ \
   /*@ assert right_behind: wiped_or_kept{Pre,Here}(right, rights.count, PPRF_SLOTS_DEPTH_MAX); */ \
-  /*@ assert seeds: same_los{Left,Here}(left, lefts.count) && same_his{Left,Here}(left, lefts.count); */ \
+  /*@ assert seeds: same_los{Left,Here}(left, lefts.count) && \
+        same_his{Left,Here}(left, lefts.count); */ \
   /*@ assert same: same_entries{Left,Here}(left, lefts.count); */ \
   /*@ assert depth: s->punctured.depth == \at(s->punctured.depth,Pre); */ \
   /*@ assert live: \forall integer t, g; live{Left}(&s->punctured, 0, 0, s->punctured.depth, t, g) \
@@ -36,7 +37,8 @@
   /*@ assert ascending: ascending{Left}(left, lefts.count) ==> ascending(left, lefts.count); */ \
   /*@ assert between: \forall integer x; between{Left}(left, lefts.count, x, first) ==> \
         between(left, lefts.count, x, first); */ \
-  /*@ assert parents: parents{Left}(left, lefts.count, first) ==> parents(left, lefts.count, first); */ \
+  /*@ assert parents: parents{Left}(left, lefts.count, first) ==> \
+        parents(left, lefts.count, first); */ \
   /*@ assert begins: \forall integer x; lefts.count > 0 ==> begins{Left}(left, 0, x) ==> \
         begins(left, 0, x); */ \
   /*@ assert ends: last_ends{Left}(left, lefts.count, first) ==> \
@@ -50,7 +52,8 @@
 /* punct_from */
 #define KEY_AFTER_PUNCTURE \
   /*@ assert key: slots_key(root, s); */ \
-  /*@ assert place: s->slot == \at(s->slot,Pre) && s->punctured.depth == \at(s->punctured.depth,Pre); */ \
+  /*@ assert place: s->slot == \at(s->slot,Pre) && \
+        s->punctured.depth == \at(s->punctured.depth,Pre); */ \
   /*@ assert kept: rest.err != PPRF_OK ==> same_slots{Pre,Here}(s); */ \
   /*@ ghost Done: ; */
 #define KEY_KEPT_BY_WIPING \
@@ -68,8 +71,9 @@
 
 /* derive_copath */
 #define COPATH_APART_FROM_BITMAP \
-  /*@ assert apart: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==> \
-        \separated(copath + (0 .. node.height - 1), &s->punctured.summary[k][i]); */ \
+  /*@ assert apart: \forall integer k, i; 1 <= k < s->punctured.levels ==> \
+        0 <= i < words(d, k) ==> \separated(copath + (0 .. node.height - 1), \
+        &s->punctured.summary[k][i]); */ \
   /*@ assert apart_value: \forall integer k, i; 1 <= k < s->punctured.levels ==> \
         0 <= i < words(d, k) ==> \separated(value, &s->punctured.summary[k][i]); */
 
@@ -81,7 +85,8 @@
   /*@ assert key: key(root, key); */ \
   /*@ assert old_set: \forall integer x; punctured{Pre}(key, x) <==> \
         is_punctured{Pre}(&key->store.slots.punctured, x); */ \
-  /*@ assert set: \forall integer x; punctured(key, x) <==> is_punctured(&key->store.slots.punctured, x); */
+  /*@ assert set: \forall integer x; punctured(key, x) <==> \
+        is_punctured(&key->store.slots.punctured, x); */
 #define HEAD_KEPT \
   /*@ assert maker: key->maker == \at(key->maker,Pre); */ \
   /*@ assert suite: key->family.suite == \at(key->family.suite,Pre); */ \

@@ -41,7 +41,8 @@ static inline void append_node(struct opt_page *page, unsigned h, const struct p
     ensures page: page_holds(root, d, page, first, end + pow2(h)) && page_clean(page);
     ensures punctured: \forall integer x; row_punctured(page_row(page), page->tiles, first, x) <==>
       row_punctured{Pre}(page_row{Pre}(page), \old(page->tiles), first, x) || covers(end, h, x);
-    ensures count: page->tiles == \old(page->tiles) + 1 && tile_byte(page_row(page), \old(page->tiles)) == h &&
+    ensures count: page->tiles == \old(page->tiles) + 1 &&
+      tile_byte(page_row(page), \old(page->tiles)) == h &&
       tile_start(page_row(page), first, \old(page->tiles)) == end; */
 static inline void append_hole(struct opt_page *page, unsigned h)
   /*@ ghost (unsigned d, uint64_t first, uint64_t end) */
@@ -77,7 +78,8 @@ static inline void merge_hole(struct opt_page *page, unsigned h, uint64_t end)
 /* Allocate a page; no other block changes. */
 /*@ requires blocks: \valid(&opt_pages[0 .. OPT_PAGES_MAX - 1]);
     requires bytes: 1 <= bytes <= OPT_ARENA_MAX;
-    assigns opt_pages[0 .. OPT_PAGES_MAX - 1], \result \from opt_pages[0 .. OPT_PAGES_MAX - 1], bytes;
+    assigns opt_pages[0 .. OPT_PAGES_MAX - 1], \result \from opt_pages[0 .. OPT_PAGES_MAX - 1],
+      bytes;
     ensures page: \result != \null ==> a_page(\result) && free_page{Pre}(\result) &&
       page_clean(\result) && \result->tiles == 0 && \result->seeds == 0 &&
       bytes <= \result->bytes <= OPT_ARENA_MAX;
@@ -96,7 +98,8 @@ static inline struct opt_page *empty_page(size_t bytes)
 /*@ requires draft: draft_apart(d) && d->n < d->room;
     assigns d->n, d->first[d->n];
     assigns d->pages[d->n] \from next;
-    ensures page: d->n == \old(d->n) + 1 && d->pages[d->n - 1] == next && d->first[d->n - 1] == d->end;
+    ensures page: d->n == \old(d->n) + 1 && d->pages[d->n - 1] == next &&
+      d->first[d->n - 1] == d->end;
     ensures list: draft_list{Pre,Post}(d);
     ensures blocks: blocks_kept{Pre,Post}(\null); */
 static inline void put_behind(struct opt_draft *d, struct opt_page *next)

@@ -19,7 +19,8 @@
     ensures draft: \result == 0 ==> draft_holds(root, depth, d, from) &&
       d->end == \old(d->end) + pow2(tile_height(tile));
     ensures punctured: \result == 0 ==> \forall integer x; draft_punctured(d, x) <==>
-      draft_punctured{Pre}(d, x) || tile < OPT_TILE_LIVE && covers(\old(d->end), tile_height(tile), x); */
+      draft_punctured{Pre}(d, x) || tile < OPT_TILE_LIVE &&
+      covers(\old(d->end), tile_height(tile), x); */
 static inline int put_tile(struct opt_draft *d, uint8_t tile, const struct pprf_seed *seed)
   /*@ ghost (unsigned depth, uint64_t from) */
 {

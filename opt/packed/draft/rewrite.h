@@ -26,7 +26,8 @@
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
     ensures own: draft_own(d) && draft_grown{Pre,Post}(d);
     ensures draft: \result == 0 ==> draft_holds(root, depth, d, from);
-    ensures end: \result == 0 ==> d->end == tile_start{Pre}(page_row{Pre}(page), first, at.tile + n);
+    ensures end: \result == 0 ==> d->end == tile_start{Pre}(page_row{Pre}(page), first,
+      at.tile + n);
     ensures punctured: \result == 0 ==> \forall integer x; draft_punctured(d, x) <==>
       draft_punctured{Pre}(d, x) ||
       punctured_between{Pre}(page_row{Pre}(page), first, at.tile, at.tile + n, x); */
@@ -83,7 +84,8 @@ int opt_draft_down(struct opt_draft *d, const struct opt_entry *e, unsigned n)
     ensures draft: \result == 0 ==> draft_holds(root, depth, d, from);
     ensures end: \result == 0 ==> d->end == (n == 0 ? at.start : entry_end{Pre}(e, n - 1));
     ensures punctured: \result == 0 ==> \forall integer x; draft_punctured(d, x) <==>
-      draft_punctured{Pre}(d, x) || punctured_between{Pre}(page_row{Pre}(page), first, 0, at.tile, x); */
+      draft_punctured{Pre}(d, x) || punctured_between{Pre}(page_row{Pre}(page), first, 0, at.tile,
+      x); */
 int opt_draft_left(struct opt_draft *d, const struct opt_page *page, struct opt_place at,
                    const struct opt_entry *e, unsigned n)
   /*@ ghost (unsigned depth, uint64_t from, uint64_t first, uint64_t end) */;
@@ -94,7 +96,8 @@ int opt_draft_left(struct opt_draft *d, const struct opt_page *page, struct opt_
 /*@ requires draft: draft_holds(root, depth, d, from) && d->end <= last;
     requires page: page_holds(root, depth, page, first, end) && page_to_write(d, page) &&
       end <= pow2(depth);
-    requires place: at.tile < page->tiles && at.start == tile_start(page_row(page), first, at.tile) &&
+    requires place: at.tile < page->tiles &&
+      at.start == tile_start(page_row(page), first, at.tile) &&
       at.seeds == seeds_before(page_row(page), at.tile) &&
       tile_covers(page_row(page), first, at.tile, last);
     requires nodes: tree_entries(root, depth, e, n) && entries_down(e, n, last + 1);

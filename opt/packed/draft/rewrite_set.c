@@ -180,7 +180,8 @@ struct opt_set_put opt_draft_page(struct opt_draft *d, const struct opt_page *pa
       loop invariant page: block_kept{Pre,Here}(page) && !free_page(page) && !of_run(d, page);
       loop invariant draft: draft_holds(root, depth, d, from);
       loop invariant grown: draft_grown{Pre,Here}(d);
-      loop invariant before: set_before(c.leaves, at.leaf, d->end) && rest_before(c.nodes, at.node, d->end);
+      loop invariant before: set_before(c.leaves, at.leaf, d->end) &&
+        rest_before(c.nodes, at.node, d->end);
       loop invariant punctured: \forall integer x; draft_punctured(d, x) <==>
         draft_punctured{Pre}(d, x) || punctured_between{Pre}(row, first, 0, i, x) ||
         first <= x < d->end && in_set(c.leaves, x);

@@ -66,8 +66,8 @@ struct opt_set_put {
     ensures place: \result.err == 0 ==> set_before(c.leaves, \result.at.leaf, end) &&
       rest_before(c.nodes, \result.at.node, end);
     ensures punctured: \result.err == 0 ==> \forall integer x; draft_punctured(d, x) <==>
-      draft_punctured{Pre}(d, x) || row_punctured{Pre}(page_row{Pre}(page), \old(page->tiles), first, x) ||
-      first <= x < end && in_set(c.leaves, x); */
+      draft_punctured{Pre}(d, x) || row_punctured{Pre}(page_row{Pre}(page), \old(page->tiles),
+      first, x) || first <= x < end && in_set(c.leaves, x); */
 struct opt_set_put opt_draft_page(struct opt_draft *d, const struct opt_page *page,
                                   struct opt_set c, struct opt_set_place at)
   /*@ ghost (unsigned depth, uint64_t from, uint64_t first, uint64_t end) */;

@@ -11,7 +11,8 @@
 /* Move n entries of `first` from one place to another. */
 /*@ requires memory: \valid(first + (0 .. room - 1)) && from + n <= room && to + n <= room;
     assigns first[to .. to + n - 1];
-    ensures moved: \forall integer k; to <= k < to + n ==> first[k] == \old(first[k - to + from]); */
+    ensures moved: \forall integer k; to <= k < to + n ==>
+      first[k] == \old(first[k - to + from]); */
 static inline void move_firsts(uint64_t *first, size_t from, size_t to, size_t n)
   /*@ ghost (size_t room) */
 {
@@ -19,7 +20,8 @@ static inline void move_firsts(uint64_t *first, size_t from, size_t to, size_t n
     /*@ loop invariant 0 <= k <= n;
         loop invariant moved: \forall integer j; to <= j < to + k ==>
           first[j] == \at(first[j - to + from],Pre);
-        loop invariant rest: \forall integer j; to + k <= j < room ==> first[j] == \at(first[j],Pre);
+        loop invariant rest: \forall integer j; to + k <= j < room ==>
+          first[j] == \at(first[j],Pre);
         loop assigns k, first[to .. to + n - 1];
         loop variant n - k; */
     for (size_t k = 0; k < n; k++)
@@ -70,7 +72,8 @@ static inline void move_pages(struct opt_page **page, size_t from, size_t to, si
 static inline void put_firsts(uint64_t *first, size_t at, const uint64_t *starts, size_t n)
 {
   /*@ loop invariant 0 <= k <= n;
-      loop invariant put: \forall integer j; at <= j < at + k ==> first[j] == \at(starts[j - at],Pre);
+      loop invariant put: \forall integer j; at <= j < at + k ==>
+        first[j] == \at(starts[j - at],Pre);
       loop assigns k, first[at .. at + n - 1];
       loop variant n - k; */
   for (size_t k = 0; k < n; k++)
@@ -86,7 +89,8 @@ static inline void put_pages(struct opt_page **page, size_t at, struct opt_page 
                              size_t n)
 {
   /*@ loop invariant 0 <= k <= n;
-      loop invariant put: \forall integer j; at <= j < at + k ==> page[j] == \at(blocks[j - at],Pre);
+      loop invariant put: \forall integer j; at <= j < at + k ==>
+        page[j] == \at(blocks[j - at],Pre);
       loop assigns k, page[at .. at + n - 1];
       loop variant n - k; */
   for (size_t k = 0; k < n; k++)
@@ -172,7 +176,8 @@ static inline void count_run(struct opt_packed *p, size_t from, size_t to, const
 }
 
 /* count_run, with the proof that the index is in order. */
-/*@ requires index: index_of_pages(p) && index_apart(p) && pages_distinct(p) && from <= to < p->pages;
+/*@ requires index: index_of_pages(p) && index_apart(p) && pages_distinct(p) &&
+      from <= to < p->pages;
     requires room: 1 <= n && p->pages - (to - from + 1) + n <= p->room <= OPT_INDEX_MAX;
     requires memory: run_apart(p, starts, blocks, n);
     requires order: run_order(starts, n, p->first[from], page_end(p, to));

@@ -18,7 +18,8 @@
     requires draft: draft_own(d) && d->n == 0 && d->nodes == 0 && d->room <= 0xffffffff &&
       d->block <= p->page_max && p->pages + d->room <= p->room;
     requires set: set_of_store(p, c) && set_stored(root, p->depth, d, c);
-    requires runs: runs_beside(p, d, c, run, most) && runs_apart(p, d, run, most) && runs_fewer(p, c, most);
+    requires runs: runs_beside(p, d, c, run, most) && runs_apart(p, d, run, most) &&
+      runs_fewer(p, c, most);
     assigns run[0 .. most - 1], d->at, d->n, d->end, d->nodes, d->first[0 .. d->room - 1];
     assigns d->pages[0 .. d->room - 1] \from d->pages[0 .. d->room - 1], d->block,
       opt_pages[0 .. OPT_PAGES_MAX - 1];
@@ -45,8 +46,9 @@ static struct opt_runs_put replace_runs(struct opt_draft *d, struct opt_packed *
 /*@ requires store: packed_key(root, p) && p->pages <= 0xffffffff;
     requires set: set_of_store(p, c) && set_there(root, p->depth, c) && set_beside(p, c);
     requires runs: runs_outside(p, c, run, most) && runs_fewer(p, c, most);
-    requires draft: \valid(d) && draft_outside(p, d) && \separated(d, c.rest + (0 .. c.nodes - 1)) &&
-      \separated(d, c.leaf + (0 .. c.leaves - 1)) && \separated(d, run + (0 .. most - 1));
+    requires draft: \valid(d) && draft_outside(p, d) &&
+      \separated(d, c.rest + (0 .. c.nodes - 1)) && \separated(d, c.leaf + (0 .. c.leaves - 1)) &&
+      \separated(d, run + (0 .. most - 1));
     requires index: index_block(index.first, index.page, size.pages) &&
       \separated(index.first + (0 .. size.pages - 1), p->first + (0 .. p->room - 1)) &&
       \separated(index.page + (0 .. size.pages - 1), p->page + (0 .. p->room - 1));
@@ -56,8 +58,8 @@ static struct opt_runs_put replace_runs(struct opt_draft *d, struct opt_packed *
     assigns index.page[0 .. size.pages - 1] \from index.page[0 .. size.pages - 1],
       opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns p->nodes, p->pages, p->first[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
-    assigns p->page[0 .. p->room - 1] \from p->page[0 .. p->room - 1], index.page[0 .. size.pages - 1],
-      opt_pages[0 .. OPT_PAGES_MAX - 1];
+    assigns p->page[0 .. p->room - 1] \from p->page[0 .. p->room - 1],
+      index.page[0 .. size.pages - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     OPT_RUNS_ARE_REPLACED */
 static struct opt_runs_put batch_with(struct opt_draft *d, struct opt_packed *p, struct opt_set c,
                                       struct opt_run *run, struct opt_index index,
@@ -78,7 +80,8 @@ static struct opt_runs_put batch_with(struct opt_draft *d, struct opt_packed *p,
     requires room: p->pages + size.pages <= p->room;
     assigns run[0 .. most - 1], p->nodes, p->pages, opt_pages[0 .. OPT_PAGES_MAX - 1],
       opt_firsts[0 .. OPT_INDEX_MAX - 1], p->first[0 .. p->room - 1];
-    assigns p->page[0 .. p->room - 1], opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->page[0 .. p->room - 1],
+    assigns p->page[0 .. p->room - 1],
+      opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->page[0 .. p->room - 1],
       opt_lists[0 .. OPT_INDEX_MAX - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures results: \result.err == 0 || \result.err == PPRF_ERR_NOMEM;
     ensures count: \result.runs <= most;
@@ -164,8 +167,8 @@ static struct opt_draft_size size_of_set(const struct opt_packed *p, struct opt_
 /*@ requires store: packed_key(root, p) && pages <= 0x7fffffffffffffff;
     requires set: set_of_store(p, c) && set_there(root, p->depth, c) && set_beside(p, c);
     assigns p->room, p->one_first, opt_firsts[0 .. OPT_INDEX_MAX - 1];
-    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first, p->page,
-      p->page[0 .. p->room - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
+    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first,
+      p->page, p->page[0 .. p->room - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
     ensures store: packed_key(root, p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);

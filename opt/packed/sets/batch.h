@@ -19,10 +19,11 @@
     requires set: set_of_store(p, c) && set_there(root, p->depth, c) && set_beside(p, c);
     requires few: c.leaves <= 0xffffffffffff && c.nodes <= 0xffffffffffff;
     requires runs: runs_outside(p, c, run, most) && runs_fewer(p, c, most);
-    assigns run[0 .. most - 1], p->nodes, p->pages, p->room, p->one_first, opt_pages[0 .. OPT_PAGES_MAX - 1],
-      opt_firsts[0 .. OPT_INDEX_MAX - 1];
-    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first, p->page,
-      p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
+    assigns run[0 .. most - 1], p->nodes, p->pages, p->room, p->one_first,
+      opt_pages[0 .. OPT_PAGES_MAX - 1], opt_firsts[0 .. OPT_INDEX_MAX - 1];
+    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first,
+      p->page, p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1],
+      opt_lists[0 .. OPT_INDEX_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
     ensures store: packed_key(root, p);
     ensures punctured: \result == 0 ==> \forall integer x;

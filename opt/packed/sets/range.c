@@ -24,9 +24,11 @@
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
     ensures own: draft_own(d) && draft_grown{Pre,Post}(d);
     ensures draft: \result == 0 ==> draft_holds(root, depth, d, from);
-    ensures end: \result == 0 ==> d->end == (lefts == 0 ? at.start : entry_end{Pre}(left, lefts - 1));
+    ensures end: \result == 0 ==> d->end == (lefts == 0 ? at.start : entry_end{Pre}(left,
+      lefts - 1));
     ensures punctured: \result == 0 ==> \forall integer x; draft_punctured(d, x) <==>
-      draft_punctured{Pre}(d, x) || punctured_between{Pre}(page_row{Pre}(page), first, 0, at.tile, x);
+      draft_punctured{Pre}(d, x) || punctured_between{Pre}(page_row{Pre}(page), first, 0, at.tile,
+      x);
     ensures nodes: tree_entries(root, depth, e, n) && entries_kept{Pre,Post}(e, n) &&
       entries_apart(d, e, n); */
 static inline int put_left_of(struct opt_draft *d, const struct opt_page *page, struct opt_place at,
@@ -56,9 +58,11 @@ static inline int put_left_of(struct opt_draft *d, const struct opt_page *page, 
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
     ensures own: draft_own(d) && draft_grown{Pre,Post}(d);
     ensures draft: \result == 0 ==> draft_holds(root, depth, d, from);
-    ensures end: \result == 0 ==> d->end == (lefts == 0 ? at.start : entry_end{Pre}(left, lefts - 1));
+    ensures end: \result == 0 ==> d->end == (lefts == 0 ? at.start : entry_end{Pre}(left,
+      lefts - 1));
     ensures punctured: \result == 0 ==> \forall integer x; draft_punctured(d, x) <==>
-      draft_punctured{Pre}(d, x) || punctured_between{Pre}(page_row{Pre}(page), first, 0, at.tile, x);
+      draft_punctured{Pre}(d, x) || punctured_between{Pre}(page_row{Pre}(page), first, 0, at.tile,
+      x);
     ensures other: page_holds(root, depth, other, other_first, other_end) &&
       page_to_write(d, other) && other->tiles == \old(other->tiles);
     ensures row: row_kept{Pre,Post}(page_row{Pre}(other), other_first, \old(other->tiles));
@@ -227,7 +231,8 @@ static inline struct opt_draft_size size_of_range(const struct opt_packed *p, si
     ensures store: packed_key(root, p) && index_same{Pre,Post}(p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
     ensures same_tiles: same_tiles{Pre,Post}(p);
-    ensures draft: draft_own(d) && d->end == p->first[from] && d->nodes == 0 && d->at == 0 && d->n == 0;
+    ensures draft: draft_own(d) && d->end == p->first[from] && d->nodes == 0 && d->at == 0 &&
+      d->n == 0;
     ensures memory: d->first == index.first && d->pages == index.page && d->room == size.pages &&
       d->block == size.block;
     ensures apart: store_to_write(d, p);
@@ -254,8 +259,8 @@ static inline void open_beside(struct opt_draft *d, const struct opt_packed *p, 
     requires size: 1 <= size.pages && 25 <= size.block <= p->page_max;
     requires room: p->pages + size.pages <= p->room;
     assigns p->nodes, p->pages, p->first[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
-    assigns p->page[0 .. p->room - 1] \from p->page[0 .. p->room - 1], index.page[0 .. size.pages - 1],
-      opt_pages[0 .. OPT_PAGES_MAX - 1];
+    assigns p->page[0 .. p->room - 1] \from p->page[0 .. p->room - 1],
+      index.page[0 .. size.pages - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns *d, index.first[0 .. size.pages - 1];
     assigns index.page[0 .. size.pages - 1] \from index.page[0 .. size.pages - 1],
       opt_pages[0 .. OPT_PAGES_MAX - 1];
@@ -285,7 +290,8 @@ static size_t range_with(struct opt_draft *d, struct opt_packed *p, uint64_t fir
 /*@ OPT_PACKED_RANGE
     requires size: 1 <= size.pages && 25 <= size.block <= p->page_max;
     requires room: p->pages + size.pages <= p->room;
-    assigns p->nodes, p->pages, opt_pages[0 .. OPT_PAGES_MAX - 1], opt_firsts[0 .. OPT_INDEX_MAX - 1];
+    assigns p->nodes, p->pages, opt_pages[0 .. OPT_PAGES_MAX - 1],
+      opt_firsts[0 .. OPT_INDEX_MAX - 1];
     assigns opt_lists[0 .. OPT_INDEX_MAX - 1] \from opt_lists[0 .. OPT_INDEX_MAX - 1],
       opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures count: \result <= size.pages;
@@ -323,8 +329,8 @@ static size_t rewrite_range(struct opt_packed *p, uint64_t first, uint64_t last,
 /*@ requires store: packed_key(root, p) && entries_beside(p, e, n);
     requires pages: pages <= 0x7fffffffffffffff;
     assigns p->room, p->one_first, opt_firsts[0 .. OPT_INDEX_MAX - 1];
-    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first, p->page,
-      p->page[0 .. p->room - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
+    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first,
+      p->page, p->page[0 .. p->room - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
     ensures store: packed_key(root, p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
@@ -345,8 +351,8 @@ static inline int reserve_with(struct opt_packed *p, size_t pages)
       entries_beside(p, other, others);
     requires pages: pages <= 0x7fffffffffffffff;
     assigns p->room, p->one_first, opt_firsts[0 .. OPT_INDEX_MAX - 1];
-    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first, p->page,
-      p->page[0 .. p->room - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
+    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first,
+      p->page, p->page[0 .. p->room - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
     ensures store: packed_key(root, p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
@@ -366,8 +372,8 @@ static inline int reserve_beside(struct opt_packed *p, size_t pages)
 /*@ OPT_PACKED_RANGE
     requires pages: pages <= 0x7fffffffffffffff;
     assigns p->room, p->one_first, opt_firsts[0 .. OPT_INDEX_MAX - 1];
-    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first, p->page,
-      p->page[0 .. p->room - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
+    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first,
+      p->page, p->page[0 .. p->room - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
     ensures store: packed_key(root, p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);

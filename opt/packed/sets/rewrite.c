@@ -36,7 +36,8 @@ static inline void set_empty(struct opt_draft *d, uint64_t end, struct opt_index
     ensures store: packed_key(root, p) && index_same{Pre,Post}(p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
     ensures same_tiles: same_tiles{Pre,Post}(p);
-    ensures draft: draft_own(d) && d->end == p->first[from] && d->nodes == 0 && d->at == 0 && d->n == 0;
+    ensures draft: draft_own(d) && d->end == p->first[from] && d->nodes == 0 && d->at == 0 &&
+      d->n == 0;
     ensures memory: d->first == index.first && d->pages == index.page && d->room == size.pages &&
       d->block == size.block;
     ensures apart: store_to_write(d, p); */
@@ -62,7 +63,8 @@ void opt_packed_drop_draft(const struct opt_draft *d)
   DRAFT_TO_DROP
   /*@ loop invariant place: 0 <= i <= d->n;
       loop invariant store: packed_holds(root, p) && packed_owns(p);
-      loop invariant same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
+      loop invariant same: \forall integer x; packed_punctured(p, x) <==>
+        packed_punctured{Pre}(p, x);
       loop invariant count: same_count{Pre,Here}(p);
       loop invariant within: pages_within(p);
       loop invariant spare: \forall integer j; i <= j < d->n ==> spare_page(p, d->pages[j]);
@@ -87,7 +89,8 @@ void opt_packed_tidy_run(struct opt_packed *p, size_t from, size_t n)
 {
   /*@ loop invariant place: from <= i <= from + n;
       loop invariant store: packed_key(root, p);
-      loop invariant same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
+      loop invariant same: \forall integer x; packed_punctured(p, x) <==>
+        packed_punctured{Pre}(p, x);
       loop assigns i, p->pages, p->room, p->one_first, opt_pages[0 .. OPT_PAGES_MAX - 1],
         opt_firsts[0 .. OPT_INDEX_MAX - 1];
       loop assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first,

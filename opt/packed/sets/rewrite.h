@@ -25,7 +25,8 @@ struct opt_draft_size {
     ensures store: packed_key(root, p) && index_same{Pre,Post}(p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
     ensures same_tiles: same_tiles{Pre,Post}(p);
-    ensures draft: draft_own(d) && d->end == p->first[from] && d->nodes == 0 && d->at == 0 && d->n == 0;
+    ensures draft: draft_own(d) && d->end == p->first[from] && d->nodes == 0 && d->at == 0 &&
+      d->n == 0;
     ensures memory: d->first == index.first && d->pages == index.page && d->room == size.pages &&
       d->block == size.block;
     ensures apart: store_to_write(d, p);
@@ -61,8 +62,9 @@ void opt_packed_drop_index(struct opt_index index, size_t room)
 /*@ requires store: packed_key(root, p) && from + n <= 0x7fffffffffffffff;
     assigns p->pages, p->room, p->one_first, opt_pages[0 .. OPT_PAGES_MAX - 1],
       opt_firsts[0 .. OPT_INDEX_MAX - 1];
-    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first, p->page,
-      p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
+    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first,
+      p->page, p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1],
+      opt_lists[0 .. OPT_INDEX_MAX - 1];
     ensures store: packed_key(root, p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
 void opt_packed_tidy_run(struct opt_packed *p, size_t from, size_t n);

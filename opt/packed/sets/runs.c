@@ -48,9 +48,10 @@ static inline void set_run(struct opt_run *run, size_t k, size_t from, size_t to
       set_stored(root, p->depth, d, c) && rest_of_store(p, c.leaves, c.nodes);
     requires runs: runs_of(root, p, d, run, k, c.leaves) && runs_ascend(run, k) &&
       runs_gaps(p, run, k, c.leaves) && run_new(p, d->pages, d->n);
-    requires this: from <= to < p->pages && p->pages <= 0xffffffff && d->n <= 0xffffffff && d->at < d->n &&
-      draft_holds(root, p->depth, d, p->first[from]) && d->end == page_end(p, to);
-    requires behind: 0 < k ==> run_to(run, k - 1) < from && run_at(run, k - 1) + run_n(run, k - 1) <= d->at;
+    requires this: from <= to < p->pages && p->pages <= 0xffffffff && d->n <= 0xffffffff &&
+      d->at < d->n && draft_holds(root, p->depth, d, p->first[from]) && d->end == page_end(p, to);
+    requires behind: 0 < k ==> run_to(run, k - 1) < from &&
+      run_at(run, k - 1) + run_n(run, k - 1) <= d->at;
     requires gap: none_between(c.leaves, runs_end(p, run, k), p->first[from]);
     requires leaves: \forall integer x; p->first[from] <= x < page_end(p, to) ==>
       (draft_punctured(d, x) <==> packed_punctured(p, x) || in_set(c.leaves, x));

@@ -19,7 +19,8 @@
     ensures set: set_stored(root, \old(p->depth), d, c);
     ensures draft: \result.err == 0 ==> draft_holds(root, \old(p->depth), d, from) &&
       d->end == page_end{Pre}(p, i);
-    ensures place: \result.err == 0 ==> set_before(c.leaves, \result.at.leaf, page_end{Pre}(p, i)) &&
+    ensures place: \result.err == 0 ==>
+      set_before(c.leaves, \result.at.leaf, page_end{Pre}(p, i)) &&
       rest_before(c.nodes, \result.at.node, page_end{Pre}(p, i));
     ensures punctured: \result.err == 0 ==> \forall integer x; draft_punctured(d, x) <==>
       draft_punctured{Pre}(d, x) || page_punctured{Pre}(p, i, x) ||
@@ -85,7 +86,8 @@ static inline struct opt_set_put put_page(struct opt_draft *d, const struct opt_
     ensures place: \result.put.err == 0 ==>
       set_before(c.leaves, \result.put.at.leaf, page_end(p, \result.to)) &&
       rest_before(c.nodes, \result.put.at.node, page_end(p, \result.to));
-    ensures punctured: \result.put.err == 0 ==> \forall integer x; from <= x < page_end(p, \result.to) ==>
+    ensures punctured: \result.put.err == 0 ==>
+      \forall integer x; from <= x < page_end(p, \result.to) ==>
       (draft_punctured(d, x) <==> packed_punctured(p, x) || in_set(c.leaves, x)); */
 static struct opt_run_put put_run(struct opt_draft *d, const struct opt_packed *p, size_t i,
                                   struct opt_set c, struct opt_set_place at)

@@ -12,8 +12,8 @@
 /*@ requires store: packed_key(root, p) && draft_beside(d, p) && draft_apart(d);
     requires runs: \valid_read(run + (0 .. k)) &&
       runs_to_come(root, p, d, run, k + 1, leaves);
-    requires pages: runs_pages(run, k + 1) <= d->room && pages_to_come(p, d, runs_pages(run, k + 1)) &&
-      p->pages + runs_pages(run, k + 1) <= p->room;
+    requires pages: runs_pages(run, k + 1) <= d->room &&
+      pages_to_come(p, d, runs_pages(run, k + 1)) && p->pages + runs_pages(run, k + 1) <= p->room;
     assigns p->nodes, p->pages, p->first[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns p->page[0 .. p->room - 1] \from p->page[0 .. p->room - 1], d->pages[0 .. d->room - 1];
     OPT_RUN_IS_IN_PLACE */
@@ -31,8 +31,8 @@ static inline void splice_run(struct opt_packed *p, const struct opt_draft *d,
 /*@ requires store: packed_key(root, p) && draft_beside(d, p) && draft_apart(d);
     requires runs: k < runs && \valid_read(run + (0 .. runs - 1)) &&
       runs_to_come(root, p, d, run, k + 1, leaves);
-    requires pages: runs_pages(run, k + 1) <= d->room && pages_to_come(p, d, runs_pages(run, k + 1)) &&
-      p->pages + runs_pages(run, k + 1) <= p->room;
+    requires pages: runs_pages(run, k + 1) <= d->room &&
+      pages_to_come(p, d, runs_pages(run, k + 1)) && p->pages + runs_pages(run, k + 1) <= p->room;
     requires starts: runs_start(d, run, runs, p->depth);
     assigns p->nodes, p->pages, p->first[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns p->page[0 .. p->room - 1] \from p->page[0 .. p->room - 1], d->pages[0 .. d->room - 1];
@@ -60,7 +60,8 @@ static inline void splice_next(struct opt_packed *p, const struct opt_draft *d,
     ensures store: packed_key(root, p);
     ensures punctured: \forall integer x;
       packed_punctured(p, x) <==> packed_punctured{Pre}(p, x) || in_set(leaves, x);
-    ensures index: p->first == \old(p->first) && p->page == \old(p->page) && p->room == \old(p->room);
+    ensures index: p->first == \old(p->first) && p->page == \old(p->page) &&
+      p->room == \old(p->room);
     ensures draft: draft_apart(d) && d->room == \old(d->room) && d->first == \old(d->first);
     ensures starts: runs_start(d, run, runs, p->depth); */
 static inline void splice_all(struct opt_packed *p, const struct opt_draft *d,
@@ -115,7 +116,8 @@ static inline void find_runs(const struct opt_packed *p, const struct opt_draft 
 {
   /*@ loop invariant place: 0 <= k <= runs;
       loop invariant store: packed_key(root, p) && runs_apart(p, d, run, runs);
-      loop invariant same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
+      loop invariant same: \forall integer x; packed_punctured(p, x) <==>
+        packed_punctured{Pre}(p, x);
       loop invariant draft: draft_apart(d) && runs_start(d, run, runs, p->depth);
       loop assigns k, run[0 .. runs - 1];
       loop variant runs - k; */
@@ -138,7 +140,8 @@ void opt_packed_tidy_runs(struct opt_packed *p, const struct opt_run *run, size_
   opt_index_tidy(p);
   /*@ loop invariant place: 0 <= k <= runs;
       loop invariant store: packed_key(root, p);
-      loop invariant same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
+      loop invariant same: \forall integer x; packed_punctured(p, x) <==>
+        packed_punctured{Pre}(p, x);
       loop assigns k, p->pages, p->room, p->one_first, opt_pages[0 .. OPT_PAGES_MAX - 1],
         opt_firsts[0 .. OPT_INDEX_MAX - 1];
       loop assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first,

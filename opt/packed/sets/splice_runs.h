@@ -23,7 +23,8 @@
     assigns p->nodes, p->pages, p->first[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns p->page[0 .. p->room - 1] \from p->page[0 .. p->room - 1], d->pages[0 .. d->room - 1];
     ensures store: packed_key(root, p);
-    ensures index: p->first == \old(p->first) && p->page == \old(p->page) && p->room == \old(p->room);
+    ensures index: p->first == \old(p->first) && p->page == \old(p->page) &&
+      p->room == \old(p->room);
     ensures punctured: \forall integer x;
       packed_punctured(p, x) <==> packed_punctured{Pre}(p, x) || in_set(leaves, x); */
 void opt_packed_splice_runs(struct opt_packed *p, const struct opt_draft *d, struct opt_run *run,
@@ -35,8 +36,9 @@ void opt_packed_splice_runs(struct opt_packed *p, const struct opt_draft *d, str
     requires memory: \valid_read(run + (0 .. runs - 1)) && \separated(run + (0 .. runs - 1), p);
     assigns p->pages, p->room, p->one_first, opt_pages[0 .. OPT_PAGES_MAX - 1],
       opt_firsts[0 .. OPT_INDEX_MAX - 1];
-    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first, p->page,
-      p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
+    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first,
+      p->page, p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1],
+      opt_lists[0 .. OPT_INDEX_MAX - 1];
     ensures store: packed_key(root, p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
 void opt_packed_tidy_runs(struct opt_packed *p, const struct opt_run *run, size_t runs);

@@ -16,9 +16,10 @@
     only_tile_lemma(p, i, leaf);
     /@ assert page: \forall integer k, b, s; 0 <= k < p->pages ==> page_tile(p, k, b, s) ==>
          covers(s, tile_height(b), leaf) ==> k == i; @/
-    /@ assert tile: \forall integer b, s, c, t; page_tile(p, i, b, s) ==> covers(s, tile_height(b), leaf) ==>
-         page_tile(p, i, c, t) ==> covers(t, tile_height(c), leaf) ==> b == c && s == t; @/
+    /@ assert tile: \forall integer b, s, c, t; page_tile(p, i, b, s) ==>
+      covers(s, tile_height(b), leaf) ==> page_tile(p, i, c, t) ==>
+      covers(t, tile_height(c), leaf) ==> b == c && s == t; @/
     /@ assert punctured: \forall integer k; 0 <= k < p->pages ==> page_punctured(p, k, leaf) ==>
-         \exists integer b, s; page_tile(p, k, b, s) && covers(s, tile_height(b), leaf) && b < 64; @/
+      \exists integer b, s; page_tile(p, k, b, s) && covers(s, tile_height(b), leaf) && b < 64; @/
   }
 */

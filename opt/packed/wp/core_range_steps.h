@@ -15,12 +15,14 @@
   /*@ assert starts: \forall integer i; 0 <= i < p->pages ==> \
         tile_start{Pre}(page_row(p->page[i]), p->first[i], at.node.tile) == \
         tile_start(page_row(p->page[i]), p->first[i], at.node.tile); */ \
-  /*@ assert in_page: \forall integer i; 0 <= i < p->pages ==> node_in_page{Pre}(p, i, at.node) ==> \
+  /*@ assert in_page: \forall integer i; 0 <= i < p->pages ==> \
+        node_in_page{Pre}(p, i, at.node) ==> \
         page_tile(p, i, OPT_TILE_LIVE + at.node.height, at.node.start); */ \
   /*@ assert tile: packed_tile(p, OPT_TILE_LIVE + at.node.height, at.node.start); */ \
   /*@ ghost one_tile_lemma(p, leaf); */ \
   /*@ assert height: tile_height(OPT_TILE_LIVE + at.node.height) == at.node.height; */ \
-  /*@ assert only: \forall integer b, s; packed_tile(p, b, s) ==> covers(s, tile_height(b), leaf) ==> \
+  /*@ assert only: \forall integer b, s; packed_tile(p, b, s) ==> \
+        covers(s, tile_height(b), leaf) ==> \
         b == OPT_TILE_LIVE + at.node.height && s == at.node.start; */ \
   /*@ assert same_depth: p->depth == d; */ \
   /*@ assert entries: entries(root, d, out, kept.count); */ \
@@ -43,9 +45,10 @@
   /*@ assert starts_of: \forall integer i; 0 <= i < kept.count ==> \
         entry_start(out, i) == out[i].node.start && \
         entry_end(out, i) == out[i].node.start + pow2(out[i].node.height); */ \
-  /*@ assert lefts: kept.err == PPRF_OK ==> right_side == 0 ==> ascending(out, kept.count) && \
-        last_ends(out, kept.count, leaf) && \
-        (kept.count > 0 ==> begins(out, 0, at.node.start)) && (kept.count == 0 ==> leaf <= at.node.start); */ \
+  /*@ assert lefts: kept.err == PPRF_OK ==> right_side == 0 ==> \
+        ascending(out, kept.count) && last_ends(out, kept.count, leaf) && \
+        (kept.count > 0 ==> begins(out, 0, at.node.start)) && \
+        (kept.count == 0 ==> leaf <= at.node.start); */ \
   /*@ assert rights: kept.err == PPRF_OK ==> right_side == 1 ==> descending(out, kept.count) && \
         last_begins(out, kept.count, leaf + 1) && \
         (kept.count > 0 ==> ends(out, 0, at.node.start + pow2(at.node.height))) && \
@@ -70,8 +73,10 @@
          tile_of_page(p->page[k], p->first[k], b, s)); */ \
   /*@ assert tiles_of: \forall integer k, b, s; 0 <= k < p->pages ==> \
         (page_tile{Pre}(p, k, b, s) <==> page_tile(p, k, b, s)); */ \
-  /*@ assert tiles_out: \forall integer b, s; packed_tile{Pre}(p, b, s) ==> packed_tile(p, b, s); */ \
-  /*@ assert tiles_in: \forall integer b, s; packed_tile(p, b, s) ==> packed_tile{Pre}(p, b, s); */ \
+  /*@ assert tiles_out: \forall integer b, s; packed_tile{Pre}(p, b, s) ==> \
+        packed_tile(p, b, s); */ \
+  /*@ assert tiles_in: \forall integer b, s; packed_tile(p, b, s) ==> \
+        packed_tile{Pre}(p, b, s); */ \
   /*@ assert same_tiles: same_tiles{Pre,Here}(p); */
 
 /* punct_range_from */
@@ -90,13 +95,17 @@
   /*@ assert left_ends: \forall integer i; 0 <= i < lefts.count ==> \
         entry_end(left, i) == entry_end{Left}(left, i); */ \
   /*@ assert left_nodes: tree_entries(root, p->depth, left, lefts.count); */ \
-  /*@ assert tiles_in: \forall integer b, s; packed_tile(p, b, s) ==> packed_tile{Left}(p, b, s); */ \
-  /*@ assert left_old: \forall integer b, s; packed_tile(p, b, s) ==> covers(s, tile_height(b), first) ==> \
+  /*@ assert tiles_in: \forall integer b, s; packed_tile(p, b, s) ==> \
+        packed_tile{Left}(p, b, s); */ \
+  /*@ assert left_old: \forall integer b, s; packed_tile(p, b, s) ==> \
+        covers(s, tile_height(b), first) ==> \
         left_of_node{Left}(b, s, first, left, lefts.count); */ \
-  /*@ assert left_node: \forall integer b, s; left_of_node{Left}(b, s, first, left, lefts.count) ==> \
+  /*@ assert left_node: \forall integer b, s; \
+        left_of_node{Left}(b, s, first, left, lefts.count) ==> \
         left_of_node(b, s, first, left, lefts.count); */ \
   /*@ assert left_of: left_of_leaf(p, first, left, lefts.count); */ \
-  /*@ assert same_set: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */ \
+  /*@ assert same_set: \forall integer x; packed_punctured(p, x) <==> \
+        packed_punctured{Pre}(p, x); */ \
   /*@ assert same_nodes: p->nodes == \at(p->nodes,Pre); */
 #define RANGE_IS_PUNCTURED \
   /*@ assert none_set: err != PPRF_OK ==> \forall integer x; packed_punctured(p, x) <==> \

@@ -6,15 +6,19 @@
 /* opt_packed_live, next_live */
 #define FOUND_IN_TREE \
   /*@ assert node: live == 1 ==> packed_node(p, node); */ \
-  /*@ assert rows: live == 1 ==> \forall integer i; 0 <= i < p->pages ==> node_in_page(p, i, node) ==> \
-        row_tiles(page_row(p->page[i]), p->page[i]->tiles, p->first[i], p->depth); */ \
-  /*@ assert tile: live == 1 ==> \forall integer i; 0 <= i < p->pages ==> node_in_page(p, i, node) ==> \
-        tile_is_node(page_row(p->page[i]), p->first[i], p->depth, node.tile); */ \
-  /*@ assert place: live == 1 ==> \forall integer i; 0 <= i < p->pages ==> node_in_page(p, i, node) ==> \
-        tile_byte(page_row(p->page[i]), node.tile) == OPT_TILE_LIVE + node.height && \
+  /*@ assert rows: live == 1 ==> \forall integer i; 0 <= i < p->pages ==> \
+        node_in_page(p, i, node) ==> row_tiles(page_row(p->page[i]), p->page[i]->tiles, \
+        p->first[i], p->depth); */ \
+  /*@ assert tile: live == 1 ==> \forall integer i; 0 <= i < p->pages ==> \
+        node_in_page(p, i, node) ==> tile_is_node(page_row(p->page[i]), p->first[i], p->depth, \
+        node.tile); */ \
+  /*@ assert place: live == 1 ==> \forall integer i; 0 <= i < p->pages ==> \
+        node_in_page(p, i, node) ==> tile_byte(page_row(p->page[i]), \
+        node.tile) == OPT_TILE_LIVE + node.height && \
         tile_start(page_row(p->page[i]), p->first[i], node.tile) == node.start; */ \
-  /*@ assert of_tree: live == 1 ==> \forall integer i; 0 <= i < p->pages ==> node_in_page(p, i, node) ==> \
-        byte_of_node(p->depth, OPT_TILE_LIVE + node.height, node.start); */ \
+  /*@ assert of_tree: live == 1 ==> \forall integer i; 0 <= i < p->pages ==> \
+        node_in_page(p, i, node) ==> byte_of_node(p->depth, OPT_TILE_LIVE + node.height, \
+        node.start); */ \
   /*@ assert in_tree: live == 1 ==> node.height <= p->depth <= 63 && \
         tree_node(p->depth, node.start, node.height); */
 

@@ -7,7 +7,8 @@
 /* set_index */
 #define INDEX_TO_COPY \
   /*@ assert room: 1 <= p->pages <= p->room && p->pages <= room <= OPT_INDEX_MAX; */ \
-  /*@ assert new_valid: \valid(to.first + (0 .. room - 1)) && \valid(to.page + (0 .. room - 1)); */ \
+  /*@ assert new_valid: \valid(to.first + (0 .. room - 1)) && \
+        \valid(to.page + (0 .. room - 1)); */ \
   /*@ assert new_apart: to.first != &p->one_first ==> \
         \separated(p, to.first + (0 .. room - 1)) && \separated(p, to.page + (0 .. room - 1)); */ \
   /*@ assert old_block: old.first != &p->one_first ==> index_block(old.first, old.page, had); */ \
@@ -17,12 +18,15 @@
   /*@ assert page_apart: \separated(old.page + (0 .. had - 1), to.page + (0 .. room - 1)); */
 #define INDEX_IS_COPIED \
   /*@ assert same_store: p->pages == \at(p->pages,Pre) && p->depth == \at(p->depth,Pre); */ \
-  /*@ assert copied_first: \forall integer k; 0 <= k < p->pages ==> p->first[k] == \at(p->first[k],Pre); */ \
-  /*@ assert copied_page: \forall integer k; 0 <= k < p->pages ==> p->page[k] == \at(p->page[k],Pre); */
+  /*@ assert copied_first: \forall integer k; 0 <= k < p->pages ==> \
+        p->first[k] == \at(p->first[k],Pre); */ \
+  /*@ assert copied_page: \forall integer k; 0 <= k < p->pages ==> \
+        p->page[k] == \at(p->page[k],Pre); */
 #define INDEX_IS_SET \
   /*@ assert still: p->pages == \at(p->pages,Pre) && p->depth == \at(p->depth,Pre) && \
         p->first == to.first && p->page == to.page && p->room == room; */ \
-  /*@ assert first: \forall integer k; 0 <= k < p->pages ==> p->first[k] == \at(p->first[k],Pre); */ \
+  /*@ assert first: \forall integer k; 0 <= k < p->pages ==> \
+        p->first[k] == \at(p->first[k],Pre); */ \
   /*@ assert pages: \forall integer k; 0 <= k < p->pages ==> p->page[k] == \at(p->page[k],Pre); */ \
   /*@ assert was_order: ascending_pages{Pre}(p); */ \
   /*@ assert order: ascending_pages(p); */ \
@@ -62,15 +66,18 @@
   /*@ assert few: 1 <= n && n + n2 <= OPT_ARENA_MAX - 8 && m + m2 < OPT_PAGE_SEEDS; */
 #define ROWS_ARE_ONE \
   /*@ assert size: page->tiles == n + n2 && page->seeds == m + m2; */ \
-  /*@ assert bytes: \forall integer i; 0 <= i < n ==> tile_byte(row, i) == tile_byte{Pre}(row, i); */ \
+  /*@ assert bytes: \forall integer i; 0 <= i < n ==> \
+        tile_byte(row, i) == tile_byte{Pre}(row, i); */ \
   /*@ assert bytes_behind: \forall integer i; 0 <= i < n2 ==> \
         tile_byte(row, n + i) == tile_byte{Pre}(row2, i); */ \
-  /*@ assert seeds: \forall integer j; 0 <= j < m ==> place_seed(top, j) == place_seed{Pre}(top, j); */ \
+  /*@ assert seeds: \forall integer j; 0 <= j < m ==> \
+        place_seed(top, j) == place_seed{Pre}(top, j); */ \
   /*@ assert seeds_copied: \forall integer j; 0 <= j < m2 ==> \
         place_seed(behind, j) == place_seed{Pre}(from_top, j); */ \
   /*@ assert seeds_behind: \forall integer j; 0 <= j < m2 ==> \
         place_seed(top, m + j) == place_seed{Pre}(from_top, j); */ \
-  /*@ assert rest: \forall integer j; 0 <= j < OPT_PAGE_SEEDS - (m + m2) ==> zero_place(page, j); */ \
+  /*@ assert rest: \forall integer j; 0 <= j < OPT_PAGE_SEEDS - (m + m2) ==> \
+        zero_place(page, j); */ \
   /*@ ghost \
     /@ loop invariant 0 <= j <= n; \
        loop invariant kept: row_kept{Pre,Here}(row, first, j); \
@@ -103,7 +110,8 @@
   /*@ assert old_nodes: \forall integer i; 0 <= i < n ==> tile_is_node{Pre}(row, first, d, i); */ \
   /*@ assert old_behind: \forall integer i; 0 <= i < n2 ==> tile_is_node{Pre}(row2, mid, d, i); */ \
   /*@ assert nodes_first: \forall integer i; 0 <= i < n ==> tile_is_node(row, first, d, i); */ \
-  /*@ assert nodes_behind: \forall integer i; n <= i < n + n2 ==> tile_is_node(row, first, d, i); */ \
+  /*@ assert nodes_behind: \forall integer i; n <= i < n + n2 ==> \
+        tile_is_node(row, first, d, i); */ \
   /*@ assert nodes: row_tiles(row, n + n2, first, d); */ \
   /*@ assert held_first: \forall integer i; 0 <= i < n ==> \
         tile_has_seed{Pre}(root, d, row, first, top, i); */ \
@@ -179,8 +187,10 @@
   /*@ assert apart: \separated(left, page) && \separated(right, page); */ \
   /*@ assert kept: page_kept{Pre,Here}(left) && page_kept{Pre,Here}(right); */ \
   /*@ assert right_holds: page_holds(root, d, right, mid, end); */ \
-  /*@ assert page_is: page_holds(root, d, page, first, mid) && page_clean(page) && \valid(page); */ \
-  /*@ assert size: page_bytes(page) == page_bytes{Pre}(left) && page_bytes(right) == page_bytes{Pre}(right); */ \
+  /*@ assert page_is: page_holds(root, d, page, first, mid) && page_clean(page) && \
+        \valid(page); */ \
+  /*@ assert size: page_bytes(page) == page_bytes{Pre}(left) && \
+        page_bytes(right) == page_bytes{Pre}(right); */ \
   /*@ assert left_set: \forall integer x; leaf_of_page(page, first, x) <==> \
         leaf_of_page{Pre}(left, first, x); */ \
   /*@ assert right_set: \forall integer x; leaf_of_page(right, mid, x) <==> \
@@ -240,17 +250,20 @@
   /*@ assert new_page: \forall integer k; 0 <= k < p->pages ==> \
         p->page[k] == \at(p->page[k],Pre); */ \
   /*@ assert old_used: \forall integer k; 0 <= k < p->pages ==> !free_page{Pre}(p->page[k]); */ \
-  /*@ assert other_some: page != \null ==> \forall integer k; 0 <= k < p->pages ==> p->page[k] != page; */ \
+  /*@ assert other_some: page != \null ==> \forall integer k; 0 <= k < p->pages ==> \
+        p->page[k] != page; */ \
   /*@ assert other: \forall integer k; 0 <= k < p->pages ==> p->page[k] != page; */
 
 /* joined_page */
 #define TWO_ENDS \
   /*@ assert ends: page_end(p, i) == p->first[i + 1] && page_end(p, i + 1) <= pow2(p->depth); */
 #define BOTH_OF_STORE \
-  /*@ assert places: p->page[i] == \at(p->page[i],Pre) && p->page[i + 1] == \at(p->page[i + 1],Pre) && \
-        p->first[i] == \at(p->first[i],Pre) && page_end(p, i + 1) == page_end{Pre}(p, i + 1); */ \
+  /*@ assert places: p->page[i] == \at(p->page[i],Pre) && \
+        p->page[i + 1] == \at(p->page[i + 1],Pre) && p->first[i] == \at(p->first[i],Pre) && \
+        page_end(p, i + 1) == page_end{Pre}(p, i + 1); */ \
   /*@ assert kept_two: page_kept{Pre,Here}(p->page[i]) && page_kept{Pre,Here}(p->page[i + 1]); */ \
-  /*@ assert left_set: \forall integer x; page_punctured{Pre}(p, i, x) <==> page_punctured(p, i, x); */ \
+  /*@ assert left_set: \forall integer x; page_punctured{Pre}(p, i, x) <==> \
+        page_punctured(p, i, x); */ \
   /*@ assert right_set: \forall integer x; page_punctured{Pre}(p, i + 1, x) <==> \
         page_punctured(p, i + 1, x); */
 
@@ -265,7 +278,8 @@
         \at(p->first[k],Pre) < pow2(p->depth); */ \
   /*@ assert was_distinct: \forall integer k, l; 0 <= k < l < \at(p->pages,Pre) ==> \
         \at(p->page[k],Pre) != \at(p->page[l],Pre); */ \
-  /*@ assert first_before: \forall integer k; 0 <= k <= i ==> p->first[k] == \at(p->first[k],Pre); */ \
+  /*@ assert first_before: \forall integer k; 0 <= k <= i ==> \
+        p->first[k] == \at(p->first[k],Pre); */ \
   /*@ assert first_behind: \forall integer k; i + 1 <= k < p->pages ==> \
         p->first[k] == \at(p->first[k + 1],Pre); */ \
   /*@ assert page_before: \forall integer k; 0 <= k < i ==> p->page[k] == \at(p->page[k],Pre); */ \
@@ -280,9 +294,11 @@
         p->first[k] < p->first[l]; */ \
   /*@ assert order: ascending_pages(p); */ \
   /*@ assert below_first: \forall integer k; 0 <= k <= i ==> p->first[k] < pow2(p->depth); */ \
-  /*@ assert below_last: \forall integer k; i + 1 <= k < p->pages ==> p->first[k] < pow2(p->depth); */ \
+  /*@ assert below_last: \forall integer k; i + 1 <= k < p->pages ==> \
+        p->first[k] < pow2(p->depth); */ \
   /*@ assert below: pages_below(p); */ \
-  /*@ assert distinct_new: \forall integer k; 0 <= k < p->pages ==> p->page[k] == both ==> k == i; */ \
+  /*@ assert distinct_new: \forall integer k; 0 <= k < p->pages ==> p->page[k] == both ==> \
+        k == i; */ \
   /*@ assert distinct_first: \forall integer k, l; 0 <= k < l < i ==> p->page[k] != p->page[l]; */ \
   /*@ assert distinct_last: \forall integer k, l; i + 1 <= k < l < p->pages ==> \
         p->page[k] != p->page[l]; */ \
@@ -294,7 +310,8 @@
 
 /* replace_two */
 #define PAGES_TO_REPLACE \
-  /*@ assert was_distinct: \forall integer k, l; 0 <= k < l < p->pages ==> p->page[k] != p->page[l]; */ \
+  /*@ assert was_distinct: \forall integer k, l; 0 <= k < l < p->pages ==> \
+        p->page[k] != p->page[l]; */ \
   /*@ assert was_block: \forall integer k; 0 <= k < p->pages ==> \
         a_page(p->page[k]) && page_clean(p->page[k]); */ \
   /*@ assert was_other: \forall integer k; 0 <= k < p->pages ==> k != i ==> k != i + 1 ==> \
@@ -308,7 +325,8 @@
   /*@ assert page_before: \forall integer k; 0 <= k < i ==> p->page[k] == \at(p->page[k],Pre); */ \
   /*@ assert page_behind: \forall integer k; i + 1 <= k < p->pages ==> \
         p->page[k] == \at(p->page[k + 1],Pre); */ \
-  /*@ assert end_before: \forall integer k; 0 <= k < i ==> page_end(p, k) == page_end{Pre}(p, k); */ \
+  /*@ assert end_before: \forall integer k; 0 <= k < i ==> \
+        page_end(p, k) == page_end{Pre}(p, k); */ \
   /*@ assert end_behind: \forall integer k; i + 1 <= k < p->pages ==> \
         page_end(p, k) == page_end{Pre}(p, k + 1); */ \
   /*@ assert end_here: page_end(p, i) == page_end{Pre}(p, i + 1); */ \
@@ -367,7 +385,8 @@
         seeds_of_page(p, k) == seeds_of_page{Pre}(p, k); */ \
   /*@ assert seeds_behind: \forall integer k; i + 1 <= k < p->pages ==> \
         seeds_of_page(p, k) == seeds_of_page{Pre}(p, k + 1); */ \
-  /*@ assert seeds_here: seeds_of_page(p, i) == seeds_of_page{Pre}(p, i) + seeds_of_page{Pre}(p, i + 1); */
+  /*@ assert seeds_here: seeds_of_page(p, i) == seeds_of_page{Pre}(p, i) + seeds_of_page{Pre}(p, \
+        i + 1); */
 
 /* drop_two */
 #define SECOND_IS_SPARE \
@@ -381,7 +400,8 @@
 #define PAGE_OF_BOTH \
   /*@ ghost Both: ; */ \
   /*@ assert same_sizes: p->pages == \at(p->pages,Pre) && p->page_max == \at(p->page_max,Pre) && \
-        p->nodes == \at(p->nodes,Pre) && p->depth == \at(p->depth,Pre) && p->room == \at(p->room,Pre); */ \
+        p->nodes == \at(p->nodes,Pre) && p->depth == \at(p->depth,Pre) && \
+        p->room == \at(p->room,Pre); */ \
   /*@ assert counted: p->nodes == seeds_in_pages(p, p->pages); */ \
   /*@ assert bytes: page_bytes(both) <= p->page_max; */ \
   /*@ assert apart: index_apart(p); */ \
@@ -417,9 +437,10 @@
   /*@ assert still_apart: index_apart(p); */ \
   /*@ ghost Counted: ; */
 #define JOINED_STORE \
-  /*@ assert same_sizes_2: p->pages == \at(p->pages,Counted) && p->page_max == \at(p->page_max,Counted) && \
-        p->depth == \at(p->depth,Counted) && p->room == \at(p->room,Counted) && \
-        p->first == \at(p->first,Counted) && p->page == \at(p->page,Counted); */ \
+  /*@ assert same_sizes_2: p->pages == \at(p->pages,Counted) && \
+        p->page_max == \at(p->page_max,Counted) && p->depth == \at(p->depth,Counted) && \
+        p->room == \at(p->room,Counted) && p->first == \at(p->first,Counted) && \
+        p->page == \at(p->page,Counted); */ \
   /*@ assert same_count: packed_counted(p); */ \
   /*@ assert same_memory: p->room == \at(p->room,Pre) && p->first == \at(p->first,Pre) && \
         p->page == \at(p->page,Pre); */ \
@@ -464,8 +485,8 @@
 #define PAGE_TO_GROW \
   /*@ assert page: page_holds(root, p->depth, p->page[i], p->first[i], page_end(p, i)); */ \
   /*@ ghost only_page_lemma(p, i, leaf); */ \
-  /*@ assert only: \forall integer k; 0 <= k < p->pages ==> p->first[k] <= leaf < page_end(p, k) ==> \
-        k == i; */ \
+  /*@ assert only: \forall integer k; 0 <= k < p->pages ==> \
+        p->first[k] <= leaf < page_end(p, k) ==> k == i; */ \
   /*@ assert fits: page_bytes(p->page[i]) + 17 * h - 16 <= p->page_max ==> \
         leaf_fits(p, leaf, h, p->page_max); */ \
   /*@ assert in_tree: leaf < pow2(p->depth); */ \
@@ -473,13 +494,15 @@
 #define INDEX_HAS_ROOM \
   /*@ ghost Indexed: ; */ \
   /*@ assert indexed: packed_key(root, p) && same_tiles{Pre,Here}(p); */ \
-  /*@ assert same_set: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */ \
+  /*@ assert same_set: \forall integer x; packed_punctured(p, x) <==> \
+        packed_punctured{Pre}(p, x); */ \
   /*@ assert still_in_tree: leaf < pow2(p->depth); */ \
   /*@ assert room: err == 0 ==> leaf_fits(p, leaf, h, p->page_max) || p->pages + 2 <= p->room; */ \
   /*@ assert memory_is: p->first == &p->one_first && p->page == &p->one_page && p->room == 1 || \
         index_block(p->first, p->page, p->room); */ \
-  /*@ assert in_index: p->room > 1 ==> \exists integer a, b; 0 <= a && a + p->room <= OPT_INDEX_MAX && \
-        p->first == &opt_firsts[a] && 0 <= b && b + p->room <= OPT_INDEX_MAX && p->page == &opt_lists[b]; */
+  /*@ assert in_index: p->room > 1 ==> \exists integer a, b; 0 <= a && \
+        a + p->room <= OPT_INDEX_MAX && p->first == &opt_firsts[a] && 0 <= b && \
+        b + p->room <= OPT_INDEX_MAX && p->page == &opt_lists[b]; */
 #define TILES_AS_BEFORE \
   /*@ assert tiles_since: same_tiles{Indexed,Here}(p); */ \
   /*@ assert tiles: same_tiles{Pre,Here}(p); */
@@ -487,7 +510,8 @@
 /* puncture_at */
 #define PLACE_TO_PUNCTURE \
   /*@ assert apart: index_apart(p); */ \
-  /*@ assert pages: h > 0 ==> \separated(&opt_pages[0 .. OPT_PAGES_MAX - 1], copath + (0 .. h - 1)); */ \
+  /*@ assert pages: h > 0 ==> \separated(&opt_pages[0 .. OPT_PAGES_MAX - 1], \
+        copath + (0 .. h - 1)); */ \
   /*@ assert within_before: pages_within(p); */ \
   /*@ assert small: page_bytes(p->page[i]) + (h > 0 ? 17 * h - 16 : 0) <= p->page_max; */
 #define PLACE_IS_PUNCTURED \

@@ -32,12 +32,14 @@
            tile_covers(page_row(page), p->first[k], j, x) ==>
            p->first[k] <= x < page_end(p, k); @/
     }
-    /@ assert behind: \forall integer i, k; 0 <= i < k < p->pages ==> page_end(p, i) <= p->first[k]; @/
+    /@ assert behind: \forall integer i, k; 0 <= i < k < p->pages ==>
+      page_end(p, i) <= p->first[k]; @/
   }
 
   void only_page_lemma(const struct opt_packed *p, size_t i, uint64_t x)
   {
-    /@ assert behind: \forall integer k, l; 0 <= k < l < p->pages ==> page_end(p, k) <= p->first[l]; @/
+    /@ assert behind: \forall integer k, l; 0 <= k < l < p->pages ==>
+      page_end(p, k) <= p->first[l]; @/
   }
 
   void only_tile_lemma(const struct opt_packed *p, size_t i, uint64_t leaf)
@@ -54,8 +56,8 @@
       uint64_t first = p->first[k];
       /@ assert page: page_holds(root, p->depth, page, first, page_end(p, k)); @/
       row_order_lemma(row, page->tiles, first, p->depth);
-      /@ assert inside: \forall integer j; 0 <= j < page->tiles ==> tile_covers(row, first, j, leaf) ==>
-           first <= leaf < page_end(p, k); @/
+      /@ assert inside: \forall integer j; 0 <= j < page->tiles ==>
+        tile_covers(row, first, j, leaf) ==> first <= leaf < page_end(p, k); @/
     }
     const struct opt_page *page = p->page[i];
     const uint8_t *row = page->tile;
@@ -137,7 +139,8 @@
   {
     deep_tree_lemma(p->depth);
     /@ loop invariant 0 <= k <= p->pages;
-       loop invariant few: 0 <= seeds_in_pages(p, k) <= (k < p->pages ? p->first[k] : pow2(p->depth));
+       loop invariant few: 0 <= seeds_in_pages(p,
+         k) <= (k < p->pages ? p->first[k] : pow2(p->depth));
        loop invariant page: \forall integer i; 0 <= i < k ==>
          0 <= p->page[i]->seeds <= seeds_in_pages(p, k);
        loop assigns k;

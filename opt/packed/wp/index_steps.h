@@ -47,7 +47,8 @@
 #define STORE_IS_APART \
   /*@ assert same_first: \forall integer k; 0 <= k < p->pages ==> \
         \at(p->first[k],Pre) == p->first[k] && \at(p->page[k],Pre) == p->page[k]; */ \
-  /*@ assert same_end: \forall integer k; 0 <= k < p->pages ==> page_end{Pre}(p, k) == page_end(p, k); */ \
+  /*@ assert same_end: \forall integer k; 0 <= k < p->pages ==> \
+        page_end{Pre}(p, k) == page_end(p, k); */ \
   /*@ assert same_size: \forall integer k; 0 <= k < p->pages ==> \
         \at(p->page[k]->bytes,Pre) == p->page[k]->bytes && \
         \at(p->page[k]->tiles,Pre) == p->page[k]->tiles && \
@@ -57,10 +58,11 @@
   /*@ assert places: \forall integer k, j; 0 <= k < p->pages ==> 0 <= j < p->page[k]->tiles ==> \
         tile_byte(page_row(p->page[k]), j) >= 64 ==> \
         0 <= seeds_before(page_row(p->page[k]), j) < OPT_PAGE_SEEDS; */ \
-  /*@ assert same_place: \forall integer k, j; 0 <= k < p->pages ==> 0 <= j < p->page[k]->tiles ==> \
-        tile_byte(page_row(p->page[k]), j) >= 64 ==> \
-        place_seed{Pre}(page_top(p->page[k]), seeds_before(page_row(p->page[k]), j)) == \
-        place_seed(page_top(p->page[k]), seeds_before(page_row(p->page[k]), j)); */ \
+  /*@ assert same_place: \forall integer k, j; 0 <= k < p->pages ==> \
+        0 <= j < p->page[k]->tiles ==> tile_byte(page_row(p->page[k]), j) >= 64 ==> \
+        place_seed{Pre}(page_top(p->page[k]), \
+        seeds_before(page_row(p->page[k]), j)) == place_seed(page_top(p->page[k]), \
+        seeds_before(page_row(p->page[k]), j)); */ \
   /*@ assert held_pages: \forall integer k; 0 <= k < p->pages ==> page_holds{Pre}(root, \
         p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
   /*@ assert held_rows: \forall integer k; 0 <= k < p->pages ==> row_seeds{Pre}(root, \
@@ -159,7 +161,8 @@
   /*@ ghost row_order_lemma(old, from->tiles, first, d); */ \
   /*@ assert used: !free_page(from) && from->seeds < OPT_PAGE_SEEDS; */ \
   /*@ assert part_seeds: at.seeds + m <= from->seeds; */ \
-  /*@ assert from_seeds: \forall integer i; at.tile <= i < at.tile + n ==> at.seeds <= seeds_before(old, i); */ \
+  /*@ assert from_seeds: \forall integer i; at.tile <= i < at.tile + n ==> \
+        at.seeds <= seeds_before(old, i); */ \
   /*@ assert part_places: \forall integer i; at.tile <= i < at.tile + n ==> \
         seeds_before(old, i) + tile_seeds(tile_byte(old, i)) <= at.seeds + m; */
 #define PAGE_IS_APART \
@@ -187,7 +190,8 @@
       /@ assert new: row_step(row, at.start, j); @/ \
       /@ assert byte: tile_byte(row, j) == tile_byte{Pre}(old, at.tile + j); @/ \
     } */ \
-  /*@ assert nodes_old: \forall integer i; 0 <= i < n ==> tile_is_node{Pre}(old, first, d, at.tile + i); */ \
+  /*@ assert nodes_old: \forall integer i; 0 <= i < n ==> \
+        tile_is_node{Pre}(old, first, d, at.tile + i); */ \
   /*@ assert nodes: \forall integer i; 0 <= i < n ==> tile_is_node(row, at.start, d, i); */ \
   /*@ assert held: \forall integer i; 0 <= i < n ==> \
         tile_has_seed{Pre}(root, d, old, first, old_top, at.tile + i); */ \
@@ -208,8 +212,9 @@
   /*@ assert back: \forall integer i; at.tile <= i < at.tile + n ==> \
         tile_byte{Pre}(old, i) == tile_byte(row, i - at.tile) && \
         tile_start{Pre}(old, first, i) == tile_start(row, at.start, i - at.tile); */ \
-  /*@ assert out: \forall integer i, x; at.tile <= i < at.tile + n ==> tile_byte{Pre}(old, i) < 64 ==> \
-        tile_covers{Pre}(old, first, i, x) ==> row_punctured(row, n, at.start, x); */ \
+  /*@ assert out: \forall integer i, x; at.tile <= i < at.tile + n ==> \
+        tile_byte{Pre}(old, i) < 64 ==> tile_covers{Pre}(old, first, i, x) ==> \
+        row_punctured(row, n, at.start, x); */ \
   /*@ assert in: \forall integer i, x; 0 <= i < n ==> tile_byte(row, i) < 64 ==> \
         tile_covers(row, at.start, i, x) ==> \
         punctured_between{Pre}(old, first, at.tile, at.tile + n, x); */ \
@@ -244,7 +249,8 @@
       /@ assert both: page_k != page ==> same_page{Pre,Here}(page_k); @/ \
     } */ \
   /*@ assert others: other_pages{Pre,Here}(page); */ \
-  /*@ assert row_out: \forall integer x; punctured_between{Pre}(old, first, at.tile, at.tile + n, x) ==> \
+  /*@ assert row_out: \forall integer x; \
+        punctured_between{Pre}(old, first, at.tile, at.tile + n, x) ==> \
         row_punctured(row, n, at.start, x); */ \
   /*@ assert row_in: \forall integer x; row_punctured(row, n, at.start, x) ==> \
         punctured_between{Pre}(old, first, at.tile, at.tile + n, x); */ \
@@ -335,7 +341,8 @@
         \at(p->first[k],Pre) == p->first[k] && \at(p->page[k],Pre) == p->page[k]; */ \
   /*@ assert store_blocks: \forall integer k; 0 <= k < p->pages ==> a_page(p->page[k]); */ \
   /*@ assert kept: \forall integer k; 0 <= k < p->pages ==> page_kept{Pre,Here}(p->page[k]); */ \
-  /*@ assert same_end: \forall integer k; 0 <= k < p->pages ==> page_end{Pre}(p, k) == page_end(p, k); */ \
+  /*@ assert same_end: \forall integer k; 0 <= k < p->pages ==> \
+        page_end{Pre}(p, k) == page_end(p, k); */ \
   /*@ assert held: \forall integer k; 0 <= k < p->pages ==> page_holds{Pre}(root, \
         p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
   STORE_OF_PAGES \
@@ -344,7 +351,8 @@
          leaf_of_page(p->page[k], p->first[k], x)); */ \
   /*@ assert same_pages: \forall integer k, x; 0 <= k < p->pages ==> \
         (page_punctured{Pre}(p, k, x) <==> page_punctured(p, k, x)); */ \
-  /*@ assert same_set: \forall integer x; packed_punctured{Pre}(p, x) <==> packed_punctured(p, x); */ \
+  /*@ assert same_set: \forall integer x; packed_punctured{Pre}(p, x) <==> \
+        packed_punctured(p, x); */ \
   /*@ assert tiles_kept: \forall integer k, b, s; 0 <= k < p->pages ==> \
         (tile_of_page{Pre}(p->page[k], p->first[k], b, s) <==> \
          tile_of_page(p->page[k], p->first[k], b, s)); */ \
@@ -396,7 +404,8 @@
   /*@ assert store_blocks: \forall integer k; 0 <= k < p->pages ==> \
         a_page(p->page[k]) && p->page[k] != old; */ \
   /*@ assert kept: \forall integer k; 0 <= k < p->pages ==> page_kept{Pre,Here}(p->page[k]); */ \
-  /*@ assert same_end: \forall integer k; 0 <= k < p->pages ==> page_end{Pre}(p, k) == page_end(p, k); */ \
+  /*@ assert same_end: \forall integer k; 0 <= k < p->pages ==> \
+        page_end{Pre}(p, k) == page_end(p, k); */ \
   /*@ assert held_this: page_holds{Pre}(root, p->depth, page, p->first[i], page_end(p, i)); */ \
   /*@ assert held_old: \forall integer k; 0 <= k < p->pages ==> k != i ==> \
         page_holds{Pre}(root, p->depth, \at(p->page[k],Pre), \at(p->first[k],Pre), \
@@ -415,11 +424,13 @@
         (page_punctured{Pre}(p, k, x) <==> page_punctured(p, k, x)); */ \
   /*@ assert same_pages: \forall integer k, x; 0 <= k < p->pages ==> \
         (page_punctured{Pre}(p, k, x) <==> page_punctured(p, k, x)); */ \
-  /*@ assert same_set: \forall integer x; packed_punctured{Pre}(p, x) <==> packed_punctured(p, x); */ \
+  /*@ assert same_set: \forall integer x; packed_punctured{Pre}(p, x) <==> \
+        packed_punctured(p, x); */ \
   /*@ assert tiles_kept: \forall integer k, b, s; 0 <= k < p->pages ==> \
         (tile_of_page{Pre}(p->page[k], p->first[k], b, s) <==> \
          tile_of_page(p->page[k], p->first[k], b, s)); */ \
-  /*@ assert tiles_this: \forall integer b, s; page_tile{Pre}(p, i, b, s) <==> page_tile(p, i, b, s); */ \
+  /*@ assert tiles_this: \forall integer b, s; page_tile{Pre}(p, i, b, s) <==> \
+        page_tile(p, i, b, s); */ \
   /*@ assert tiles_others: \forall integer k, b, s; 0 <= k < p->pages ==> k != i ==> \
         (page_tile{Pre}(p, k, b, s) <==> page_tile(p, k, b, s)); */ \
   /*@ assert tiles: \forall integer k, b, s; 0 <= k < p->pages ==> \
@@ -447,7 +458,8 @@
         tile_of_page{Pre}(old, p->first[i], b, s) <==> tile_of_page(page, p->first[i], b, s); */ \
   /*@ assert held: page_holds{Pre}(root, p->depth, old, p->first[i], page_end{Pre}(p, i)); */ \
   /*@ assert same_end: page_end{Pre}(p, i) == page_end(p, i); */ \
-  /*@ assert whole: tile_start{Pre}(page_row{Pre}(old), p->first[i], page->tiles) == page_end(p, i); */ \
+  /*@ assert whole: tile_start{Pre}(page_row{Pre}(old), p->first[i], page->tiles) == page_end(p, \
+        i); */ \
   /*@ assert copied: page_holds(root, p->depth, page, p->first[i], page_end(p, i)); */
 
 /* middle */
@@ -475,7 +487,8 @@
         start < \at(p->first[k],Pre); */ \
   /*@ assert was_first: \forall integer k, l; 0 <= k < l <= i ==> \
         \at(p->first[k],Pre) < \at(p->first[l],Pre); */ \
-  /*@ assert first_before: \forall integer k; 0 <= k <= i ==> p->first[k] == \at(p->first[k],Pre); */ \
+  /*@ assert first_before: \forall integer k; 0 <= k <= i ==> \
+        p->first[k] == \at(p->first[k],Pre); */ \
   /*@ assert first_behind: \forall integer k; i + 2 <= k < p->pages ==> \
         p->first[k] == \at(p->first[k - 1],Pre); */ \
   /*@ assert page_before: \forall integer k; 0 <= k < i ==> p->page[k] == \at(p->page[k],Pre); */ \
@@ -488,8 +501,8 @@
         p->first[k] < p->first[l]; */ \
   /*@ assert order_far: \forall integer k, l; 0 <= k <= i ==> i + 2 <= l < p->pages ==> \
         p->first[k] < p->first[l]; */ \
-  /*@ assert order_two: \forall integer k, l; 0 <= k < l < p->pages ==> k != i + 1 ==> l != i + 1 ==> \
-        p->first[k] < p->first[l]; */ \
+  /*@ assert order_two: \forall integer k, l; 0 <= k < l < p->pages ==> k != i + 1 ==> \
+        l != i + 1 ==> p->first[k] < p->first[l]; */ \
   /*@ assert order_pairs: \forall integer k, l; 0 <= k < l < p->pages ==> \
         p->first[k] < p->first[l]; */ \
   /*@ assert order: ascending_pages(p); */ \
@@ -506,10 +519,12 @@
   /*@ assert apart: index_apart(p); */
 #define INDEX_IS_APART \
   /*@ ghost struct opt_page *page = NULL; */ \
-  /*@ assert same_seeds: \forall integer k, j; 0 <= k < OPT_PAGES_MAX ==> 0 <= j < OPT_PAGE_SEEDS ==> \
-        place_seed{Pre}(page_top(&opt_pages[k]), j) == place_seed(page_top(&opt_pages[k]), j); */ \
-  /*@ assert same_zero: \forall integer k, j; 0 <= k < OPT_PAGES_MAX ==> 0 <= j < OPT_PAGE_SEEDS ==> \
-        zero_place{Pre}(&opt_pages[k], j) ==> zero_place(&opt_pages[k], j); */
+  /*@ assert same_seeds: \forall integer k, j; 0 <= k < OPT_PAGES_MAX ==> \
+        0 <= j < OPT_PAGE_SEEDS ==> place_seed{Pre}(page_top(&opt_pages[k]), \
+        j) == place_seed(page_top(&opt_pages[k]), j); */ \
+  /*@ assert same_zero: \forall integer k, j; 0 <= k < OPT_PAGES_MAX ==> \
+        0 <= j < OPT_PAGE_SEEDS ==> zero_place{Pre}(&opt_pages[k], j) ==> \
+        zero_place(&opt_pages[k], j); */
 
 /* insert_pages */
 #define INDEX_HAS_TWO \
@@ -527,7 +542,8 @@
         p->first[k] == \at(p->first[k],Pre); */ \
   /*@ assert behind: \forall integer k; i + 2 <= k < p->pages ==> \
         p->page[k] == \at(p->page[k - 1],Pre) && p->first[k] == \at(p->first[k - 1],Pre); */ \
-  /*@ assert end_before: \forall integer k; 0 <= k < i ==> page_end(p, k) == page_end{Pre}(p, k); */ \
+  /*@ assert end_before: \forall integer k; 0 <= k < i ==> \
+        page_end(p, k) == page_end{Pre}(p, k); */ \
   /*@ assert end_behind: \forall integer k; i + 2 <= k < p->pages ==> \
         page_end(p, k) == page_end{Pre}(p, k - 1); */ \
   /*@ assert ends: page_end(p, i) == start && page_end(p, i + 1) == page_end{Pre}(p, i); */ \
@@ -536,14 +552,17 @@
         \at(p->page[k],Pre) != \at(p->page[l],Pre); */ \
   /*@ assert was_other: \forall integer k; i + 1 <= k < \at(p->pages,Pre) ==> \
         a_page(\at(p->page[k],Pre)) && \at(p->page[k],Pre) != old; */ \
-  /*@ assert block_before: \forall integer k; 0 <= k < i ==> a_page(p->page[k]) && p->page[k] != old; */ \
+  /*@ assert block_before: \forall integer k; 0 <= k < i ==> \
+        a_page(p->page[k]) && p->page[k] != old; */ \
   /*@ assert block_behind: \forall integer k; i + 2 <= k < p->pages ==> \
         a_page(p->page[k]) && p->page[k] != old; */ \
   /*@ assert block_new: a_page(left) && a_page(right) && left != old && right != old; */ \
   /*@ assert blocks: \forall integer k; 0 <= k < p->pages ==> \
         a_page(p->page[k]) && p->page[k] != old; */ \
-  /*@ assert kept_index: \forall integer k; 0 <= k < p->pages ==> page_kept{Pre,Indexed}(p->page[k]); */ \
-  /*@ assert kept_free: \forall integer k; 0 <= k < p->pages ==> page_kept{Indexed,Here}(p->page[k]); */ \
+  /*@ assert kept_index: \forall integer k; 0 <= k < p->pages ==> \
+        page_kept{Pre,Indexed}(p->page[k]); */ \
+  /*@ assert kept_free: \forall integer k; 0 <= k < p->pages ==> \
+        page_kept{Indexed,Here}(p->page[k]); */ \
   /*@ assert held_before: \forall integer k; 0 <= k < i ==> page_holds{Pre}(root, \
         p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
   /*@ assert held_behind: \forall integer k; i + 2 <= k < p->pages ==> page_holds{Pre}(root, \
@@ -555,7 +574,8 @@
   /*@ assert held_index: \forall integer k; 0 <= k < p->pages ==> page_holds{Indexed}(root, \
         p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
   /*@ assert clean: \forall integer k; 0 <= k < p->pages ==> page_clean{Pre}(p->page[k]); */ \
-  /*@ assert clean_index: \forall integer k; 0 <= k < p->pages ==> page_clean{Indexed}(p->page[k]); */ \
+  /*@ assert clean_index: \forall integer k; 0 <= k < p->pages ==> \
+        page_clean{Indexed}(p->page[k]); */ \
   /*@ assert indexed_order: ascending_pages{Indexed}(p); */ \
   /*@ assert in_order: ascending_pages(p); */ \
   STORE_OF_PAGES \
@@ -589,8 +609,10 @@
         page_tile(p, i, b, s) || page_tile(p, i + 1, b, s); */ \
   /*@ assert tiles_shifted: \forall integer k, b, s; i + 1 <= k < p->pages - 1 ==> \
         page_tile{Pre}(p, k, b, s) ==> page_tile(p, k + 1, b, s); */ \
-  /*@ assert tiles_out: \forall integer b, s; packed_tile{Pre}(p, b, s) ==> packed_tile(p, b, s); */ \
-  /*@ assert tiles_in: \forall integer b, s; packed_tile(p, b, s) ==> packed_tile{Pre}(p, b, s); */ \
+  /*@ assert tiles_out: \forall integer b, s; packed_tile{Pre}(p, b, s) ==> \
+        packed_tile(p, b, s); */ \
+  /*@ assert tiles_in: \forall integer b, s; packed_tile(p, b, s) ==> \
+        packed_tile{Pre}(p, b, s); */ \
   /*@ assert same_tiles: same_tiles{Pre,Here}(p); */ \
   /*@ assert left_index: page_kept{Pre,Indexed}(left); */ \
   /*@ assert left_free: page_kept{Indexed,Here}(left); */ \
@@ -638,7 +660,8 @@
         seeds_of_page(p, k) == seeds_of_page{Pre}(p, k); */ \
   /*@ assert seeds_behind: \forall integer k; i + 2 <= k < p->pages ==> \
         seeds_of_page(p, k) == seeds_of_page{Pre}(p, k - 1); */ \
-  /*@ assert seeds_here: seeds_of_page{Pre}(p, i) == seeds_of_page(p, i) + seeds_of_page(p, i + 1); */
+  /*@ assert seeds_here: seeds_of_page{Pre}(p, i) == seeds_of_page(p, i) + seeds_of_page(p, \
+        i + 1); */
 
 /* split_page */
 #define PAGE_TO_SPLIT \
@@ -651,16 +674,19 @@
   /*@ assert end: end == page_end(p, i); */ \
   /*@ assert page: page_holds(root, p->depth, page, first, end); */ \
   /*@ ghost row_order_lemma(row, tiles, first, p->depth); */ \
-  /*@ assert all: seeds_before(row, tiles) == page->seeds && tile_start(row, first, tiles) == end; */ \
+  /*@ assert all: seeds_before(row, tiles) == page->seeds && \
+        tile_start(row, first, tiles) == end; */ \
   /*@ assert none: seeds_before(row, 0) == 0 && tile_start(row, first, 0) == first; */
 #define MIDDLE_IS_INSIDE \
   /*@ assert from_first: first + pow2(tile_height(tile_byte(row, 0))) <= at.start; */ \
   /*@ assert to_end: at.start + pow2(tile_height(tile_byte(row, at.tile))) <= end; */ \
   /*@ assert start: first < at.start < end; */ \
   /*@ assert page_leaves: \forall integer x; page_punctured(p, i, x) <==> \
-        punctured_between(row, first, 0, at.tile, x) || punctured_between(row, first, at.tile, tiles, x); */ \
+        punctured_between(row, first, 0, at.tile, x) || \
+        punctured_between(row, first, at.tile, tiles, x); */ \
   /*@ assert page_tiles: \forall integer b, s; page_tile(p, i, b, s) <==> \
-        tile_between(row, first, 0, at.tile, b, s) || tile_between(row, first, at.tile, tiles, b, s); */
+        tile_between(row, first, 0, at.tile, b, s) || \
+        tile_between(row, first, at.tile, tiles, b, s); */
 /* The row of page i is unchanged. */
 #define ROW_IS_KEPT \
   /*@ assert same_page: page_kept{Pre,Here}(page); */ \
@@ -681,11 +707,13 @@
         seeds_before{Pre}(row, j) == seeds_before(row, j); */ \
   /*@ assert row_covers: \forall integer j, x; 0 <= j < tiles ==> \
         (tile_covers{Pre}(row, first, j, x) <==> tile_covers(row, first, j, x)); */ \
-  /*@ assert leaves_out: \forall integer x; punctured_between{Pre}(row, first, at.tile, tiles, x) ==> \
+  /*@ assert leaves_out: \forall integer x; \
+        punctured_between{Pre}(row, first, at.tile, tiles, x) ==> \
         punctured_between(row, first, at.tile, tiles, x); */ \
   /*@ assert leaves_in: \forall integer x; punctured_between(row, first, at.tile, tiles, x) ==> \
         punctured_between{Pre}(row, first, at.tile, tiles, x); */ \
-  /*@ assert tiles_out: \forall integer b, s; tile_between{Pre}(row, first, at.tile, tiles, b, s) ==> \
+  /*@ assert tiles_out: \forall integer b, s; \
+        tile_between{Pre}(row, first, at.tile, tiles, b, s) ==> \
         tile_between(row, first, at.tile, tiles, b, s); */ \
   /*@ assert tiles_in: \forall integer b, s; tile_between(row, first, at.tile, tiles, b, s) ==> \
         tile_between{Pre}(row, first, at.tile, tiles, b, s); */
@@ -697,7 +725,8 @@
         p->first[k] == \at(p->first[k],Pre) && p->page[k] == \at(p->page[k],Pre); */ \
   /*@ assert not_left: left != page; */ \
   ROW_IS_KEPT \
-  /*@ assert place: at.start == tile_start(row, first, at.tile) && at.seeds == seeds_before(row, at.tile) && \
+  /*@ assert place: at.start == tile_start(row, first, at.tile) && \
+        at.seeds == seeds_before(row, at.tile) && \
         at.seeds + m == seeds_before(row, at.tile + n); */
 #define RIGHT_IS_THERE \
   /*@ assert same_index_2: p->pages == \at(p->pages,Pre) && p->depth == \at(p->depth,Pre) && \
@@ -765,15 +794,16 @@
       /@ assert new: count_step(p, k); @/ \
       /@ assert same: seeds_of_page(p, k) == seeds_of_page{Halved}(p, k - 1); @/ \
     } */ \
-  /*@ assert all_counted: seeds_in_pages(p, p->pages) == seeds_in_pages{Halved}(p, \at(p->pages,Halved)); */ \
+  /*@ assert all_counted: seeds_in_pages(p, p->pages) == seeds_in_pages{Halved}(p, \
+        \at(p->pages,Halved)); */ \
   /*@ assert same_count: same_count{Pre,Here}(p); */
 
 /* split_if_full, give_room */
 #define PAGE_OF_THIS \
   /*@ assert this: page_holds(root, p->depth, p->page[i], p->first[i], page_end(p, i)); */ \
   /*@ ghost only_page_lemma(p, i, leaf); */ \
-  /*@ assert only: \forall integer k; 0 <= k < p->pages ==> p->first[k] <= leaf < page_end(p, k) ==> \
-        k == i; */
+  /*@ assert only: \forall integer k; 0 <= k < p->pages ==> \
+        p->first[k] <= leaf < page_end(p, k) ==> k == i; */
 #define HALF_WITH_LEAF \
   /*@ assert ends: err == 0 ==> p->first[i] <= leaf < page_end(p, i + 1) && \
         page_end(p, i) == p->first[i + 1]; */ \
@@ -823,9 +853,11 @@
 #define CHANGED_IN_PLACE \
   /*@ assert same_first: \forall integer k; 0 <= k < p->pages ==> \
         \at(p->first[k],Pre) == p->first[k]; */ \
-  /*@ assert same_page: \forall integer k; 0 <= k < p->pages ==> \at(p->page[k],Pre) == p->page[k]; */ \
+  /*@ assert same_page: \forall integer k; 0 <= k < p->pages ==> \
+        \at(p->page[k],Pre) == p->page[k]; */ \
   /*@ assert pages: \forall integer k; 0 <= k < p->pages ==> a_page(p->page[k]); */ \
-  /*@ assert still_distinct: \forall integer k; 0 <= k < p->pages ==> k != i ==> p->page[k] != page; */ \
+  /*@ assert still_distinct: \forall integer k; 0 <= k < p->pages ==> k != i ==> \
+        p->page[k] != page; */ \
   /*@ assert apart: \forall integer k; 0 <= k < p->pages ==> k != i ==> \
         \separated(p->page[k], page); */ \
   /*@ ghost \
@@ -865,7 +897,8 @@
   /*@ assert some: 1 <= p->nodes <= 0x8000000000000000; */
 #define PAGE_IS_COUNTED \
   /*@ assert same_pages: p->pages == \at(p->pages,Pre) && p->page == \at(p->page,Pre); */ \
-  /*@ assert same_index: \forall integer k; 0 <= k < p->pages ==> p->page[k] == \at(p->page[k],Pre); */ \
+  /*@ assert same_index: \forall integer k; 0 <= k < p->pages ==> \
+        p->page[k] == \at(p->page[k],Pre); */ \
   /*@ ghost \
     /@ loop invariant 0 <= k <= p->pages; \
        loop invariant count: seeds_in_pages(p, k) == \
@@ -886,7 +919,8 @@
   /*@ assert changed: \forall integer k; from <= k < to ==> page_clean(p->page[k]) && \
         page_holds(root, p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
   /*@ assert before: \forall integer k; 0 <= k < from ==> kept_page{Pre,Here}(p, k, k); */ \
-  /*@ assert behind: \forall integer k; to <= k < p->pages ==> kept_page{Pre,Here}(p, k, k - by); */ \
+  /*@ assert behind: \forall integer k; to <= k < p->pages ==> \
+        kept_page{Pre,Here}(p, k, k - by); */ \
   /*@ ghost \
     /@ loop invariant 0 <= k <= p->pages; \
        loop invariant holds: \forall integer l; 0 <= l < k ==> \
@@ -943,9 +977,10 @@
              seed_of_node(root, p->depth, tile_byte(row_k, j), \
                           tile_start(row_k, first_k, j), \
                           place_seed{Pre}(page_top(page_k), seeds_before{Pre}(row_k, j))); @/ \
-        /@ assert same_place: \forall integer j; 0 <= j < tiles_k ==> tile_byte(row_k, j) >= 64 ==> \
-             place_seed(page_top(page_k), seeds_before(row_k, j)) == \
-             place_seed{Pre}(page_top(page_k), seeds_before{Pre}(row_k, j)); @/ \
+        /@ assert same_place: \forall integer j; 0 <= j < tiles_k ==> \
+          tile_byte(row_k, j) >= 64 ==> place_seed(page_top(page_k), \
+          seeds_before(row_k, j)) == place_seed{Pre}(page_top(page_k), \
+          seeds_before{Pre}(row_k, j)); @/ \
         /@ assert seeds: \forall integer j; 0 <= j < tiles_k ==> \
              tile_has_seed(root, p->depth, row_k, first_k, page_top(page_k), j); @/ \
         /@ assert row_seeds: row_seeds(root, p->depth, row_k, tiles_k, first_k, \
@@ -956,7 +991,7 @@
              tile_byte{Pre}(row_k, j) < 64 ==> tile_covers{Pre}(row_k, first_k, j, x) ==> \
              row_punctured(row_k, tiles_k, first_k, x); @/ \
         /@ assert in_tile: \forall integer j, x; 0 <= j < tiles_k ==> tile_byte(row_k, j) < 64 ==> \
-             tile_covers(row_k, first_k, j, x) ==> row_punctured{Pre}(row_k, tiles_k, first_k, x); @/ \
+          tile_covers(row_k, first_k, j, x) ==> row_punctured{Pre}(row_k, tiles_k, first_k, x); @/ \
         /@ assert out_row: \forall integer x; row_punctured{Pre}(row_k, tiles_k, first_k, x) ==> \
              row_punctured(row_k, tiles_k, first_k, x); @/ \
         /@ assert in_row: \forall integer x; row_punctured(row_k, tiles_k, first_k, x) ==> \
@@ -986,7 +1021,8 @@
   /*@ assert store_owns: packed_owns(p); */ \
   /*@ assert this_set: \forall integer x; \
         page_punctured(p, i, x) <==> page_punctured{Pre}(p, i, x) || x == hole; */ \
-  /*@ assert out_this: \forall integer x; page_punctured{Pre}(p, i, x) ==> packed_punctured(p, x); */ \
+  /*@ assert out_this: \forall integer x; page_punctured{Pre}(p, i, x) ==> \
+        packed_punctured(p, x); */ \
   /*@ assert in_this: \forall integer x; page_punctured(p, i, x) ==> \
         packed_punctured{Pre}(p, x) || x == hole; */ \
   /*@ assert hole_this: page_punctured(p, i, hole); */ \
@@ -994,8 +1030,8 @@
         page_punctured{Pre}(p, k, x) ==> page_punctured(p, k, x); */ \
   /*@ assert in_others: \forall integer k, x; 0 <= k < p->pages ==> k != i ==> \
         page_punctured(p, k, x) ==> page_punctured{Pre}(p, k, x); */ \
-  /*@ assert out_page: \forall integer k, x; 0 <= k < p->pages ==> page_punctured{Pre}(p, k, x) ==> \
-        packed_punctured(p, x); */ \
+  /*@ assert out_page: \forall integer k, x; 0 <= k < p->pages ==> \
+        page_punctured{Pre}(p, k, x) ==> packed_punctured(p, x); */ \
   /*@ assert in_store: \forall integer k, x; 0 <= k < p->pages ==> k != i ==> \
         page_punctured(p, k, x) ==> packed_punctured{Pre}(p, x); */ \
   /*@ assert in_page: \forall integer k, x; 0 <= k < p->pages ==> page_punctured(p, k, x) ==> \
@@ -1012,8 +1048,9 @@
   KEY_IS_SAME
 #define BLOCKS_ARE_APART \
   INDEX_IS_APART \
-  /*@ assert same_bytes: \forall integer k, j; 0 <= k < OPT_PAGES_MAX ==> 0 <= j < OPT_ARENA_MAX ==> \
-        tile_byte{Pre}(page_row(&opt_pages[k]), j) == tile_byte(page_row(&opt_pages[k]), j); */ \
+  /*@ assert same_bytes: \forall integer k, j; 0 <= k < OPT_PAGES_MAX ==> \
+        0 <= j < OPT_ARENA_MAX ==> tile_byte{Pre}(page_row(&opt_pages[k]), \
+        j) == tile_byte(page_row(&opt_pages[k]), j); */ \
   /*@ assert same_sizes: \forall integer k; 0 <= k < OPT_PAGES_MAX ==> \
         opt_pages[k].bytes == \at(opt_pages[k].bytes,Pre) && \
         opt_pages[k].tiles == \at(opt_pages[k].tiles,Pre) && \

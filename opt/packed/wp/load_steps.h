@@ -102,10 +102,12 @@
   /*@ assert old_order: \forall integer i, k; 0 <= i < k < n ==> first[i] < first[k]; */
 #define PAGES_OF_STORE \
   BLOCKS_ARE_APART \
-  /*@ assert index: p->first == first && p->page == pages && p->pages == n && p->depth == \at(p->depth,Pre); */ \
+  /*@ assert index: p->first == first && p->page == pages && p->pages == n && \
+        p->depth == \at(p->depth,Pre); */ \
   /*@ assert same_index: \forall integer i; 0 <= i < n ==> \
         first[i] == \at(d->first[i],Pre) && pages[i] == \at(d->pages[i],Pre); */ \
-  /*@ assert still: \forall integer i; 0 <= i < n ==> a_page(pages[i]) && page_kept{Pre,Here}(pages[i]); */ \
+  /*@ assert still: \forall integer i; 0 <= i < n ==> \
+        a_page(pages[i]) && page_kept{Pre,Here}(pages[i]); */ \
   /*@ assert ends: \forall integer i; 0 <= i < n ==> page_end(p, i) == draft_end{Pre}(d, i); */ \
   /*@ assert held: \forall integer i; 0 <= i < n ==> \
         page_holds(root, p->depth, p->page[i], p->first[i], page_end(p, i)); */ \
@@ -123,9 +125,11 @@
   /*@ assert distinct: pages_distinct(p); */ \
   /*@ assert owns: packed_owns(p); */ \
   /*@ assert counted: packed_counted(p); */ \
-  /*@ assert bytes: \forall integer i; 0 <= i < n ==> page_bytes(p->page[i]) == page_bytes{Pre}(pages[i]); */ \
+  /*@ assert bytes: \forall integer i; 0 <= i < n ==> \
+        page_bytes(p->page[i]) == page_bytes{Pre}(pages[i]); */ \
   /*@ assert max: \at(p->page_max,Pre) <= p->page_max <= OPT_ARENA_MAX; */ \
-  /*@ assert blocks: \forall integer i; 0 <= i < n ==> page_bytes(p->page[i]) <= \at(p->page_max,Pre); */ \
+  /*@ assert blocks: \forall integer i; 0 <= i < n ==> \
+        page_bytes(p->page[i]) <= \at(p->page_max,Pre); */ \
   /*@ assert within: pages_within(p); */ \
   /*@ assert sized: packed_sized(p); */ \
   /*@ assert memory: index_memory(p); */ \

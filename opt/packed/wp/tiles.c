@@ -188,7 +188,8 @@
     for (unsigned k = 0; k < n; k++) {
       /@ assert step: row_step(tile, 0, k); @/
       /@ assert old: \forall integer j; place_owned(tile, k, j) ==> place_owned(tile, k + 1, j); @/
-      /@ assert new: tile_byte(tile, k) >= 64 ==> place_owned(tile, k + 1, seeds_before(tile, k)); @/
+      /@ assert new: tile_byte(tile, k) >= 64 ==>
+        place_owned(tile, k + 1, seeds_before(tile, k)); @/
     }
   }
 */

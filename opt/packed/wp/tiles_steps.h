@@ -95,7 +95,8 @@
   /*@ assert more: \forall integer i; behind <= i < tiles ==> tile_byte{Pre}(row, i) >= 64 ==> \
         at.seeds < seeds_before{Pre}(row, i) < m; */ \
   /*@ assert places_head: \forall integer i; 0 <= i < kept ==> tile_byte(row, i) >= 64 ==> \
-        place_seed(top, seeds_before(row, i)) == place_seed{Pre}(top, seeds_before{Pre}(row, i)); */ \
+        place_seed(top, seeds_before(row, i)) == place_seed{Pre}(top, seeds_before{Pre}(row, i)); \
+        */ \
   /*@ assert places_tail: \forall integer i; behind + by <= i < tiles + by ==> \
         tile_byte(row, i) >= 64 ==> place_seed(top, seeds_before(row, i)) == \
         place_seed{Pre}(top, seeds_before{Pre}(row, i - by)); */
@@ -106,8 +107,8 @@
   /*@ assert seeds: row_seeds(root, d, row, tiles + by, first, top); */ \
   /*@ assert old_end: tile_start{Pre}(row, first, tiles) == end && \
         seeds_before{Pre}(row, tiles) == m; */ \
-  /*@ assert moved_end: tile_start{Pre}(row, first, tiles) == tile_start(row, first, tiles + by) && \
-        seeds_before{Pre}(row, tiles) + more == seeds_before(row, tiles + by); */ \
+  /*@ assert moved_end: tile_start{Pre}(row, first, tiles) == tile_start(row, first, \
+        tiles + by) && seeds_before{Pre}(row, tiles) + more == seeds_before(row, tiles + by); */ \
   /*@ assert end: tile_start(row, first, tiles + by) == end && \
         seeds_before(row, tiles + by) == m + more; */
 
@@ -227,14 +228,14 @@
   /*@ assert same_left: tile_start{Pre}(row, first, left) == tile_start(row, first, left) && \
         seeds_before{Pre}(row, left) == seeds_before(row, left); */ \
   /*@ assert step: row_step(row, first, left); */ \
-  /*@ assert new: tile_start(row, first, left + 1) == tile_start(row, first, left) + pow2(merged) && \
-        seeds_before(row, left + 1) == seeds_before(row, left); */ \
+  /*@ assert new: tile_start(row, first, left + 1) == tile_start(row, first, \
+        left) + pow2(merged) && seeds_before(row, left + 1) == seeds_before(row, left); */ \
   /*@ assert twice: pow2(merged) == 2 * pow2(merged - 1); */ \
   /*@ assert two: tile_start{Pre}(row, first, left + 1) == \
         tile_start(row, first, left) + pow2(merged - 1) && \
         seeds_before{Pre}(row, left + 1) == seeds_before(row, left); */ \
-  /*@ assert end_of_two: tile_start{Pre}(row, first, left + 2) == tile_start(row, first, left + 1) && \
-        seeds_before{Pre}(row, left + 2) == seeds_before(row, left + 1); */ \
+  /*@ assert end_of_two: tile_start{Pre}(row, first, left + 2) == tile_start(row, first, \
+        left + 1) && seeds_before{Pre}(row, left + 2) == seeds_before(row, left + 1); */ \
   STARTS_MOVED \
   TILES_KEPT \
   /*@ assert parent: tree_node(d, tile_start(row, first, left), tile_byte{Pre}(row, left) + 1); */ \
@@ -263,7 +264,8 @@
   /*@ ghost row_order_lemma(tile, n, first, d); */ \
   /*@ ghost parent_lemma(d, start, t); */
 #define PAIR_HAS_PARENT \
-  /*@ assert nodes: tile_is_node(tile, first, d, left) && tile_is_node(tile, first, d, left + 1); */ \
+  /*@ assert nodes: tile_is_node(tile, first, d, left) && \
+        tile_is_node(tile, first, d, left + 1); */ \
   /*@ assert step: row_step(tile, first, left) && row_step(tile, first, left + 1); */ \
   /*@ ghost deep_tree_lemma(d); */ \
   /*@ assert lower: t < d; */ \
@@ -308,7 +310,8 @@
   /*@ assert begin: tile_start(row, first, k) == s && seeds_before(row, k) == seeds; */ \
   /*@ ghost Moved: ; */
 #define PATH_IN_ROOM \
-  /*@ assert head: \forall integer i; 0 <= i < k ==> tile_byte(row, i) == tile_byte{Moved}(row, i); */ \
+  /*@ assert head: \forall integer i; 0 <= i < k ==> \
+        tile_byte(row, i) == tile_byte{Moved}(row, i); */ \
   /*@ assert tail: \forall integer i; k + h < i < n + h ==> \
         tile_byte(row, i) == tile_byte{Moved}(row, i); */ \
   /*@ assert above: \forall integer j; 0 <= j < seeds ==> \
@@ -344,7 +347,8 @@
 #define PATH_IN_ROW \
   /*@ ghost const uint8_t *row = tile; */ \
   /*@ ghost unsigned kept = at.tile, behind = at.tile + 1, tiles = n, by = h, more = h - 1; */ \
-  /*@ assert nodes_old: \forall integer i; 0 <= i < tiles ==> tile_is_node{Pre}(row, first, d, i); */ \
+  /*@ assert nodes_old: \forall integer i; 0 <= i < tiles ==> \
+        tile_is_node{Pre}(row, first, d, i); */ \
   /*@ assert nodes_moved: \forall integer i; behind + by <= i < tiles + by ==> \
         tile_byte{Pre}(row, i - by) == tile_byte(row, i) ==> \
         tile_start{Pre}(row, first, i - by) == tile_start(row, first, i) ==> \
@@ -364,14 +368,16 @@
         seed_of_node(root, d, tile_byte(row, i), tile_start(row, first, i), \
           place_seed{Pre}(top, seeds_before{Pre}(row, i - by))); */ \
   SEEDS_KEPT \
-  /*@ assert path_nodes: \forall integer i; kept <= i < behind + by ==> tile_is_node(row, first, d, i); */ \
+  /*@ assert path_nodes: \forall integer i; kept <= i < behind + by ==> \
+        tile_is_node(row, first, d, i); */ \
   /*@ assert path_seeds: \forall integer i; kept <= i < behind + by ==> \
         tile_has_seed(root, d, row, first, top, i); */ \
   ROW_KEPT \
   /*@ assert none: \forall integer x; !punctured_between{Pre}(row, first, kept, behind, x); */ \
   /*@ assert at_leaf: \forall integer i; kept <= i < behind + by ==> tile_byte(row, i) < 64 ==> \
         tile_byte(row, i) == 0 && tile_start(row, first, i) == leaf; */ \
-  /*@ assert only: \forall integer x; punctured_between(row, first, kept, behind + by, x) ==> x == leaf; */ \
+  /*@ assert only: \forall integer x; punctured_between(row, first, kept, behind + by, x) ==> \
+        x == leaf; */ \
   /*@ assert this: \exists integer i; kept <= i < behind + by && tile_byte(row, i) < 64 && \
         tile_covers(row, first, i, leaf); */ \
   /*@ assert one: \forall integer x; punctured_between(row, first, kept, behind + by, x) <==> \

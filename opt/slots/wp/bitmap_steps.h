@@ -151,7 +151,8 @@
         j > i && !full(b, level, 64 * word + j)); */
 #define BLOCKS_BETWEEN_ARE_FULL \
   /*@ assert clear: \forall integer j; i < j < next ==> full(b, level, 64 * word + j); */ \
-  /*@ assert split: \forall integer y; block < y < 64 * word + next ==> i < y - 64 * word < next; */ \
+  /*@ assert split: \forall integer y; block < y < 64 * word + next ==> \
+        i < y - 64 * word < next; */ \
   /*@ assert top: level + 1 == b->levels ==> \
         \forall integer y; full(b, level, y) ==> y < blocks(b->depth, level); */ \
   /*@ assert low: level + 1 < b->levels ==> \
@@ -205,7 +206,8 @@
 /* set_full */
 #define BITS_OF_BOTH_WORDS \
   /*@ assert any: \forall integer j; 0 <= j < 64 ==> \
-        (bit(any_word(b, level, i), j) <==> bit(any_word{Pre}(b, level, i), j) || bit(bits, j)); */ \
+        (bit(any_word(b, level, i), j) <==> bit(any_word{Pre}(b, level, i), j) || bit(bits, j)); \
+        */ \
   /*@ assert full: \forall integer j; 0 <= j < 64 ==> \
         (bit(full_word(b, level, i), j) <==> \
          bit(full_word{Pre}(b, level, i), j) || bit(bits, j)); */ \
@@ -214,7 +216,8 @@
 /* set_any */
 #define BITS_OF_ANY_WORD \
   /*@ assert any: \forall integer j; 0 <= j < 64 ==> \
-        (bit(any_word(b, level, i), j) <==> bit(any_word{Pre}(b, level, i), j) || bit(bits, j)); */ \
+        (bit(any_word(b, level, i), j) <==> bit(any_word{Pre}(b, level, i), j) || bit(bits, j)); \
+        */ \
   /*@ assert others: others{Pre,Here}(b, level, i); */
 
 /* start */

@@ -238,7 +238,8 @@
     path_lemma(d);
     pow2_pos_lemma();
     /@ assert half: \forall integer h; 0 <= h < d ==> pow2(h + 1) == 2 * pow2(h); @/
-    /@ assert node: \forall integer h; 0 <= h < d ==> tree_node(d, covering_start(x, h + 1), h + 1); @/
+    /@ assert node: \forall integer h; 0 <= h < d ==>
+      tree_node(d, covering_start(x, h + 1), h + 1); @/
     /@ assert two: \forall integer h; 0 <= h < d ==>
          covering_start(x, h) == covering_start(x, h + 1) ||
          covering_start(x, h) == covering_start(x, h + 1) + pow2(h); @/
@@ -360,7 +361,8 @@
     pow2_pos_lemma();
     /@ assert two: pow2(1) == 2; @/
     /@ assert wide: \forall integer h; 1 <= h <= d ==> pow2(h) >= 2; @/
-    /@ assert in: \forall integer i, k; 0 <= i < k < d ==> !covers(beside(x, k), k, beside(x, i)); @/
+    /@ assert in: \forall integer i, k; 0 <= i < k < d ==>
+      !covers(beside(x, k), k, beside(x, i)); @/
   }
 
   void size_lemma(const struct opt_bitmap *b, uint64_t lo, uint64_t hi)
@@ -371,7 +373,8 @@
          !full(b, k, y); @/
     /@ assert yes: \forall integer k, y; k < b->levels ==> y >= 0 ==> full_b(b, k, y) == \true ==>
          full(b, k, y); @/
-    /@ assert punctured: \forall integer x; is_punctured_b(b, x) == \true <==> is_punctured(b, x); @/
+    /@ assert punctured: \forall integer x; is_punctured_b(b, x) == \true <==>
+      is_punctured(b, x); @/
     /@ loop invariant 0 <= k <= 33;
        loop invariant \forall integer s, h; 0 <= h < k ==>
          (whole(b, lo, hi, s, h) == \true <==> intact(b, lo, hi, s, h));
@@ -440,7 +443,8 @@
     size_lemma(b, from, to);
     pow2_mono_lemma(d, 32);
     /@ assert half: \forall integer g; 0 <= g < d ==> pow2(g + 1) == 2 * pow2(g); @/
-    /@ assert punctured: \forall integer x; covers(s, h, x) ==> is_punctured(b, x) || from <= x < to; @/
+    /@ assert punctured: \forall integer x; covers(s, h, x) ==>
+      is_punctured(b, x) || from <= x < to; @/
     /@ assert begin: \forall integer t, g; 0 <= g <= d ==> in_subtree(t, g, s, h) ==>
          covers(s, h, t) && covers(t, g, t); @/
     /@ assert out: \forall integer t, g; 0 <= g <= d ==> in_subtree(t, g, s, h) ==>
@@ -452,17 +456,17 @@
          !intact(b, lo, hi, covering_start(s, k), k); @/
     /@ assert overlap: \forall integer t, g; !apart(t, g, s, h) ==>
          covers(t, g, s) || covers(s, h, t); @/
-    /@ assert around: \forall integer t, g; h < g <= d ==> tree_node(d, t, g) ==> covers(t, g, s) ==>
-         t == covering_start(s, g); @/
-    /@ assert across: \forall integer t, g; h < g <= d ==> tree_node(d, t, g) ==> covers(s, h, t) ==>
-         t == covering_start(s, g); @/
-    /@ assert inner: \forall integer t, g; 0 <= g <= h ==> tree_node(d, t, g) ==> covers(s, h, t) ==>
-         in_subtree(t, g, s, h); @/
+    /@ assert around: \forall integer t, g; h < g <= d ==> tree_node(d, t, g) ==>
+      covers(t, g, s) ==> t == covering_start(s, g); @/
+    /@ assert across: \forall integer t, g; h < g <= d ==> tree_node(d, t, g) ==>
+      covers(s, h, t) ==> t == covering_start(s, g); @/
+    /@ assert inner: \forall integer t, g; 0 <= g <= h ==> tree_node(d, t, g) ==>
+      covers(s, h, t) ==> in_subtree(t, g, s, h); @/
     /@ assert start: covering_start(s, h) == s && 0 <= s < pow2(d); @/
     /@ assert lower: \forall integer g; 0 <= g <= h ==>
          covering_start(s, h) <= covering_start(s, g) <= s; @/
-    /@ assert equal: \forall integer t, g; 0 <= g <= h ==> tree_node(d, t, g) ==> covers(t, g, s) ==>
-         t == s; @/
+    /@ assert equal: \forall integer t, g; 0 <= g <= h ==> tree_node(d, t, g) ==>
+      covers(t, g, s) ==> t == s; @/
     /@ assert nested: \forall integer t, g; 0 <= g <= d ==> tree_node(d, t, g) ==>
          apart(t, g, s, h) || in_subtree(t, g, s, h) || (g > h && t == covering_start(s, g)); @/
     /@ assert parents: \forall integer t, g; 0 <= g <= d ==> tree_node(d, t, g) ==>
@@ -515,7 +519,8 @@
   {
     size_lemma(b, lo, hi);
     size_lemma(b, from, to);
-    /@ assert intact: \forall integer s, h; intact(b, lo, hi, s, h) <==> intact(b, from, to, s, h); @/
+    /@ assert intact: \forall integer s, h; intact(b, lo, hi, s, h) <==>
+      intact(b, from, to, s, h); @/
     /@ loop invariant 0 <= k <= d + 1;
        loop invariant \forall integer s, h; 0 <= h < k ==>
          cover_size(b, lo, hi, s, h) == cover_size(b, from, to, s, h);

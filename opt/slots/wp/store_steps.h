@@ -152,7 +152,8 @@
       /@ assert path: block_of(64 * w, j) == block_of(w, j - 1); @/ \
       /@ assert under: in_full_block(&s->punctured, 1, w); @/ \
     } */ \
-  /*@ assert apart: \forall integer j; 0 <= j < pow2(d - 1) ==> \separated(&s->slot[j], LEAVES(s)); */ \
+  /*@ assert apart: \forall integer j; 0 <= j < pow2(d - 1) ==> \
+        \separated(&s->slot[j], LEAVES(s)); */ \
   /*@ assert apart_words: \forall integer k, i; 1 <= k < s->punctured.levels ==> \
         0 <= i < words(d, k) ==> \separated(&s->punctured.summary[k][i], LEAVES(s)); */
 #define SET_KEPT_WITHOUT_WORDS \
@@ -160,8 +161,8 @@
   /*@ assert each: \forall integer j; 0 <= j < pow2(d - 1) ==> same_slot{Pre,Here}(s, j); */ \
   /*@ assert kept: same_slots{Pre,Here}(s); */ \
   /*@ assert shape: same_shape{Pre,Here}(&s->punctured); */ \
-  /*@ assert words: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==> \
-        same_word{Pre,Here}(&s->punctured, k, i); */ \
+  /*@ assert words: \forall integer k, i; 1 <= k < s->punctured.levels ==> \
+        0 <= i < words(d, k) ==> same_word{Pre,Here}(&s->punctured, k, i); */ \
   /*@ assert summary: \forall integer k; 1 <= k < s->punctured.levels ==> \
         same_level{Pre,Here}(&s->punctured, k); */ \
   /*@ assert leaves: \forall integer w; 0 <= w < words(d, 0) ==> \
@@ -274,7 +275,8 @@
   /*@ ghost puncture_lemma(&s->punctured, d, node.start, node.height, leaf); */ \
   /*@ ghost leaves_lemma(d); */ \
   /*@ ghost size_lemma(&s->punctured, leaf, leaf + 1); */ \
-  /*@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, leaf, leaf + 1, k); */
+  /*@ assert steps: \forall integer k; 0 <= k <= d ==> \
+        size_step(&s->punctured, leaf, leaf + 1, k); */
 #define COVER_SIZE_AFTER_PUNCTURE \
   /*@ ghost size_lemma(&s->punctured, 0, 0); */ \
   /*@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k); */ \
@@ -403,7 +405,8 @@
   /*@ assert starts_left: same_starts{Pre,Here}(left, lefts); */ \
   /*@ assert seeds_left: same_los{Pre,Here}(left, lefts) && same_his{Pre,Here}(left, lefts); */ \
   /*@ assert starts_right: same_starts{Pre,Here}(right, rights); */ \
-  /*@ assert seeds_right: same_los{Pre,Here}(right, rights) && same_his{Pre,Here}(right, rights); */ \
+  /*@ assert seeds_right: same_los{Pre,Here}(right, rights) && \
+        same_his{Pre,Here}(right, rights); */ \
   /*@ assert intact: same_intact{Pre,Here}(&s->punctured, lo, hi, lo, hi); */ \
   /*@ assert live: \forall integer t, g; live{Pre}(&s->punctured, lo, hi, d, t, g) <==> \
         live(&s->punctured, lo, hi, d, t, g); */ \
@@ -610,7 +613,8 @@
   /*@ assert starts_left: same_starts{Pre,Here}(left, lefts); */ \
   /*@ assert seeds_left: same_los{Pre,Here}(left, lefts) && same_his{Pre,Here}(left, lefts); */ \
   /*@ assert starts_right: same_starts{Pre,Here}(right, rights); */ \
-  /*@ assert seeds_right: same_los{Pre,Here}(right, rights) && same_his{Pre,Here}(right, rights); */ \
+  /*@ assert seeds_right: same_los{Pre,Here}(right, rights) && \
+        same_his{Pre,Here}(right, rights); */ \
   /*@ assert lefts: lefts{Pre}(left, lefts, lo, first); */ \
   /*@ assert rights: rights{Pre}(right, rights, hi, last); */ \
   /*@ assert inner_left: \forall integer x; lo <= x < first ==> \
@@ -660,7 +664,8 @@
   /*@ assert none: \forall integer x; !is_punctured(&s->punctured, x); */ \
   /*@ assert intact: \forall integer t, g; intact(&s->punctured, 0, 0, t, g); */ \
   /*@ assert root: live(&s->punctured, 0, 0, d, 0, d); */ \
-  /*@ assert only: \forall integer t, g; live(&s->punctured, 0, 0, d, t, g) ==> t == 0 && g == d; */ \
+  /*@ assert only: \forall integer t, g; live(&s->punctured, 0, 0, d, t, g) ==> \
+        t == 0 && g == d; */ \
   /*@ assert seed: seed_value(s->slot[0]) == node_seed(seed_value(r), d, 0, d); */ \
   /*@ assert seeds: seeds(seed_value(r), d, s->slot, &s->punctured, 0, 0); */ \
   /*@ assert zero: \forall integer j; 0 < j < pow2(d - 1) ==> zero_seed(s->slot[j]); */ \
@@ -669,7 +674,8 @@
 
 /* zero_small_levels */
 #define ZERO_LEVELS_STAY_ZERO \
-  /*@ assert others: \forall integer l; 0 <= l < levels ==> l != k ==> same_level{Before,Here}(b, l); */ \
+  /*@ assert others: \forall integer l; 0 <= l < levels ==> l != k ==> \
+        same_level{Before,Here}(b, l); */ \
   /*@ assert words: \forall integer l, w; 0 <= l < levels ==> same_level{Before,Here}(b, l) ==> \
         0 <= w < words(depth, l) ==> zero_word{Before}(b, l, w) ==> zero_word(b, l, w); */ \
   /*@ assert same: \forall integer l; 0 <= l < levels ==> l != k ==> \
@@ -689,9 +695,10 @@
   /*@ assert each: \forall integer j; 0 <= j < pow2(d - 1) ==> same_slot{Mapped,Here}(s, j); */ \
   /*@ assert zero: zero_slots(s); */ \
   /*@ assert level: \forall integer k, i; 0 <= k < s->punctured.levels ==> \
-        zero_level(&s->punctured, k) ==> 0 <= i < words(d, k) ==> zero_word(&s->punctured, k, i); */ \
-  /*@ assert words: \forall integer k, i; 0 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==> \
+        zero_level(&s->punctured, k) ==> 0 <= i < words(d, k) ==> \
         zero_word(&s->punctured, k, i); */ \
+  /*@ assert words: \forall integer k, i; 0 <= k < s->punctured.levels ==> \
+        0 <= i < words(d, k) ==> zero_word(&s->punctured, k, i); */ \
   /*@ ghost empty_lemma(&s->punctured); */ \
   /*@ assert opened: opened(s); */
 
@@ -707,8 +714,8 @@
   /*@ assert all: \forall integer x; 0 <= x < pow2(d) ==> is_punctured(&s->punctured, x); */ \
   /*@ ghost pow2_pos_lemma(); */ \
   /*@ assert first: \forall integer t, g; 0 <= g <= d ==> covers(t, g, t); */ \
-  /*@ assert start: \forall integer t, g; intact(&s->punctured, 0, 0, t, g) ==> covers(t, g, t) ==> \
-        !is_punctured(&s->punctured, t); */ \
+  /*@ assert start: \forall integer t, g; intact(&s->punctured, 0, 0, t, g) ==> \
+        covers(t, g, t) ==> !is_punctured(&s->punctured, t); */ \
   /*@ assert none: \forall integer t, g; 0 <= g <= d ==> 0 <= t < pow2(d) ==> \
         !intact(&s->punctured, 0, 0, t, g); */ \
   /*@ assert clean: clean(d, s->slot, &s->punctured, 0, 0); */ \

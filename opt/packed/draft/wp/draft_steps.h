@@ -16,7 +16,8 @@
 /* ... is the row up to it */
 #define ROW_BEFORE_LAST \
   STARTS_KEPT \
-  /*@ assert kept_places: seeds_before(row, kept) == seeds && tile_start(row, first, kept) == end; */ \
+  /*@ assert kept_places: seeds_before(row, kept) == seeds && \
+        tile_start(row, first, kept) == end; */ \
   /*@ assert step: row_step(row, first, kept); */ \
   /*@ assert same: \forall integer i; 0 <= i < kept ==> \
         tile_byte{Pre}(row, i) == tile_byte(row, i) && \
@@ -29,7 +30,8 @@
   /*@ assert above: \forall integer j; 0 <= j < seeds ==> \
         place_seed(top, j) == place_seed{Pre}(top, j); */ \
   /*@ assert places_head: \forall integer i; 0 <= i < kept ==> tile_byte(row, i) >= 64 ==> \
-        place_seed(top, seeds_before(row, i)) == place_seed{Pre}(top, seeds_before{Pre}(row, i)); */ \
+        place_seed(top, seeds_before(row, i)) == place_seed{Pre}(top, seeds_before{Pre}(row, i)); \
+        */ \
   /*@ assert held: \forall integer i; 0 <= i < kept ==> \
         tile_has_seed{Pre}(root, d, row, first, top, i); */ \
   /*@ assert held_head: \forall integer i; 0 <= i < kept ==> seed_of_node(root, d, \
@@ -69,7 +71,8 @@
   /*@ assert row_nodes: row_tiles(row, kept + 1, first, d); */ \
   /*@ assert row_seeds: row_seeds(root, d, row, kept + 1, first, top); */ \
   /*@ assert row: row_holds(root, d, row, kept + 1, first, end + pow2(h), top, seeds); */ \
-  /*@ assert hole: \forall integer x; covers(end, h, x) ==> row_punctured(row, kept + 1, first, x); */ \
+  /*@ assert hole: \forall integer x; covers(end, h, x) ==> \
+        row_punctured(row, kept + 1, first, x); */ \
   /*@ assert shorter: \forall integer x; row_punctured(row, kept + 1, first, x) ==> \
         row_punctured(row, kept, first, x) || covers(end, h, x); */ \
   /*@ assert counts: page->tiles == kept + 1 && page->seeds == seeds; */ \
@@ -96,10 +99,12 @@
 /* put_behind, count_tile: the memory written is not a block */
 #define FIELDS_ARE_APART \
   /*@ ghost struct opt_page *page = NULL; */ \
-  /*@ assert same_seeds: \forall integer k, j; 0 <= k < OPT_PAGES_MAX ==> 0 <= j < OPT_PAGE_SEEDS ==> \
-        place_seed{Pre}(page_top(&opt_pages[k]), j) == place_seed(page_top(&opt_pages[k]), j); */ \
-  /*@ assert same_zero: \forall integer k, j; 0 <= k < OPT_PAGES_MAX ==> 0 <= j < OPT_PAGE_SEEDS ==> \
-        zero_place{Pre}(&opt_pages[k], j) ==> zero_place(&opt_pages[k], j); */ \
+  /*@ assert same_seeds: \forall integer k, j; 0 <= k < OPT_PAGES_MAX ==> \
+        0 <= j < OPT_PAGE_SEEDS ==> place_seed{Pre}(page_top(&opt_pages[k]), \
+        j) == place_seed(page_top(&opt_pages[k]), j); */ \
+  /*@ assert same_zero: \forall integer k, j; 0 <= k < OPT_PAGES_MAX ==> \
+        0 <= j < OPT_PAGE_SEEDS ==> zero_place{Pre}(&opt_pages[k], j) ==> \
+        zero_place(&opt_pages[k], j); */ \
   OTHERS_KEPT \
   BLOCKS_KEPT
 
@@ -109,8 +114,8 @@
   /*@ assert still_grown: draft_grown{Pre,Here}(d); */
 #define PAGE_IS_NEW \
   /*@ ghost Taken: ; */ \
-  /*@ assert same_list: draft_list{Pre,Here}(d) && d->n == \at(d->n,Pre) && d->at == \at(d->at,Pre) && \
-        d->end == \at(d->end,Pre) && d->nodes == \at(d->nodes,Pre); */ \
+  /*@ assert same_list: draft_list{Pre,Here}(d) && d->n == \at(d->n,Pre) && \
+        d->at == \at(d->at,Pre) && d->end == \at(d->end,Pre) && d->nodes == \at(d->nodes,Pre); */ \
   /*@ assert used: \forall integer i; 0 <= i < d->n ==> a_page(d->pages[i]) && \
         !free_page{Pre}(d->pages[i]); */ \
   /*@ assert other: \forall integer i; 0 <= i < d->n ==> d->pages[i] != page; */ \
@@ -127,7 +132,8 @@
   /*@ assert grown_none: page == \null ==> draft_grown{Pre,Here}(d); */
 #define PAGE_IS_BEHIND \
   /*@ ghost size_t n = d->n - 1; */ \
-  /*@ assert since: \forall struct opt_page *q; a_page(q) ==> q != \null ==> block_kept{Taken,Here}(q); */ \
+  /*@ assert since: \forall struct opt_page *q; a_page(q) ==> q != \null ==> \
+        block_kept{Taken,Here}(q); */ \
   /*@ assert whole_list: draft_list{Pre,Here}(d); */ \
   /*@ assert fields: d->n == n + 1 && n == \at(d->n,Pre) && d->at == \at(d->at,Pre) && \
         d->end == \at(d->end,Pre) && d->nodes == \at(d->nodes,Pre); */ \
@@ -148,12 +154,14 @@
   /*@ assert own_distinct: draft_distinct(d); */ \
   /*@ assert own_apart: draft_apart(d); */ \
   /*@ assert still_own: draft_own(d); */ \
-  /*@ assert others: \forall struct opt_page *q; a_page(q) ==> q != page ==> block_kept{Pre,Here}(q); */ \
+  /*@ assert others: \forall struct opt_page *q; a_page(q) ==> q != page ==> \
+        block_kept{Pre,Here}(q); */ \
   /*@ assert run: of_run(d, page); */ \
   /*@ assert draft_others: draft_others{Pre,Here}(d); */ \
   /*@ assert taken: draft_taken{Pre,Here}(d); */ \
   /*@ assert grown: draft_grown{Pre,Here}(d); */ \
-  /*@ assert ends: \forall integer i; d->at <= i < n ==> draft_end{Pre}(d, i) == draft_end(d, i); */ \
+  /*@ assert ends: \forall integer i; d->at <= i < n ==> \
+        draft_end{Pre}(d, i) == draft_end(d, i); */ \
   /*@ assert sames: draft_sames{Pre,Here}(d, n); */ \
   /*@ assert old_rows: draft_rows{Pre}(root, depth, d, n); */ \
   /*@ assert rows: draft_rows(root, depth, d, n); */ \
@@ -215,14 +223,16 @@
   /*@ assert fits: end + pow2(h) <= pow2(depth) <= 0x8000000000000000; */
 #define PAGE_IS_EXTENDED \
   /*@ ghost Extended: ; */ \
-  /*@ assert same_list: draft_list{Pre,Here}(d) && d->n == \at(d->n,Pre) && d->at == \at(d->at,Pre) && \
-        d->end == \at(d->end,Pre) && d->nodes == \at(d->nodes,Pre); */ \
+  /*@ assert same_list: draft_list{Pre,Here}(d) && d->n == \at(d->n,Pre) && \
+        d->at == \at(d->at,Pre) && d->end == \at(d->end,Pre) && d->nodes == \at(d->nodes,Pre); */ \
   /*@ assert extended: page_holds(root, depth, page, first, end + pow2(h)) && page_clean(page) && \
         page_bytes(page) <= d->block <= page->bytes; */ \
-  /*@ assert other: \forall integer i; 0 <= i < n ==> a_page(d->pages[i]) && d->pages[i] != page; */ \
+  /*@ assert other: \forall integer i; 0 <= i < n ==> \
+        a_page(d->pages[i]) && d->pages[i] != page; */ \
   /*@ assert kept: \forall integer i; 0 <= i < n ==> block_kept{Pre,Here}(d->pages[i]); */
 #define DRAFT_IS_LONGER \
-  /*@ assert since: \forall struct opt_page *q; a_page(q) ==> q != \null ==> block_kept{Extended,Here}(q); */ \
+  /*@ assert since: \forall struct opt_page *q; a_page(q) ==> q != \null ==> \
+        block_kept{Extended,Here}(q); */ \
   /*@ assert whole_list: draft_list{Pre,Here}(d); */ \
   /*@ assert fields: d->n == n + 1 && d->n == \at(d->n,Pre) && d->at == \at(d->at,Pre) && \
         d->end == end + pow2(h); */ \
@@ -235,17 +245,20 @@
   /*@ assert behind: \forall integer i; 0 <= i < n ==> block_kept{Extended,Here}(d->pages[i]); */ \
   /*@ assert whole: \forall integer i; 0 <= i < n ==> block_kept{Pre,Here}(d->pages[i]); */ \
   /*@ assert page_since: block_kept{Extended,Here}(page); */ \
-  /*@ assert page_clean: page_clean(page) && a_page(page) && page_bytes(page) <= d->block <= page->bytes; */ \
+  /*@ assert page_clean: page_clean(page) && a_page(page) && \
+        page_bytes(page) <= d->block <= page->bytes; */ \
   /*@ assert was_clean: \forall integer i; 0 <= i < n ==> page_clean{Pre}(d->pages[i]); */ \
   /*@ assert own_blocks: draft_blocks(d); */ \
   /*@ assert own_distinct: draft_distinct(d); */ \
   /*@ assert own_apart: draft_apart(d); */ \
   /*@ assert still_own: draft_own(d); */ \
-  /*@ assert others: \forall struct opt_page *q; a_page(q) ==> q != page ==> block_kept{Pre,Here}(q); */ \
+  /*@ assert others: \forall struct opt_page *q; a_page(q) ==> q != page ==> \
+        block_kept{Pre,Here}(q); */ \
   /*@ assert run: of_run(d, page); */ \
   /*@ assert draft_others: draft_others{Pre,Here}(d); */ \
   /*@ assert grown: draft_grown{Pre,Here}(d); */ \
-  /*@ assert ends: \forall integer i; d->at <= i < n ==> draft_end{Pre}(d, i) == draft_end(d, i); */ \
+  /*@ assert ends: \forall integer i; d->at <= i < n ==> \
+        draft_end{Pre}(d, i) == draft_end(d, i); */ \
   /*@ assert sames: draft_sames{Pre,Here}(d, n); */ \
   /*@ assert old_rows: draft_rows{Pre}(root, depth, d, n); */ \
   /*@ assert rows: draft_rows(root, depth, d, n); */ \
@@ -290,22 +303,25 @@
   /*@ assert grown_since: draft_grown{Pre,Here}(d); */ \
   /*@ assert stays: \forall struct opt_page *q, integer j; seed_of_block{Pre}(d, q, j, seed) ==> \
         block_kept{Pre,Here}(q) && seed_of_block(d, q, j, seed); */ \
-  /*@ assert seed_kept: \forall struct opt_page *q, integer j; seed_of_block{Pre}(d, q, j, seed) ==> \
-        place_seed(page_top(q), OPT_PAGE_SEEDS - 1 - j) == \
-        place_seed{Pre}(page_top(q), OPT_PAGE_SEEDS - 1 - j); */ \
-  /*@ assert place_here: \forall struct opt_page *q, integer j; seed_of_block{Pre}(d, q, j, seed) ==> \
+  /*@ assert seed_kept: \forall struct opt_page *q, integer j; \
+        seed_of_block{Pre}(d, q, j, seed) ==> \
+        place_seed(page_top(q), OPT_PAGE_SEEDS - 1 - j) == place_seed{Pre}(page_top(q), \
+        OPT_PAGE_SEEDS - 1 - j); */ \
+  /*@ assert place_here: \forall struct opt_page *q, integer j; \
+        seed_of_block{Pre}(d, q, j, seed) ==> \
         place_seed(page_top(q), OPT_PAGE_SEEDS - 1 - j) == seed_value(*seed); */ \
-  /*@ assert place_then: \forall struct opt_page *q, integer j; seed_of_block{Pre}(d, q, j, seed) ==> \
+  /*@ assert place_then: \forall struct opt_page *q, integer j; \
+        seed_of_block{Pre}(d, q, j, seed) ==> \
         place_seed{Pre}(page_top(q), OPT_PAGE_SEEDS - 1 - j) == seed_value(\at(*seed,Pre)); */ \
-  /*@ assert block_seed: \forall struct opt_page *q, integer j; seed_of_block{Pre}(d, q, j, seed) ==> \
-        seed_value(*seed) == seed_value(\at(*seed,Pre)); */ \
+  /*@ assert block_seed: \forall struct opt_page *q, integer j; \
+        seed_of_block{Pre}(d, q, j, seed) ==> seed_value(*seed) == seed_value(\at(*seed,Pre)); */ \
   /*@ assert same_seed: seed_value(*seed) == seed_value(\at(*seed,Pre)); */
 #define SEED_IS_SAME \
   SEED_STAYS \
   /*@ assert run: of_run(d, d->pages[d->n - 1]); */ \
   /*@ assert block: a_page(d->pages[d->n - 1]); */ \
-  /*@ assert block_apart: \forall struct opt_page *q, integer j; seed_of_block{Pre}(d, q, j, seed) ==> \
-        \separated(seed, d->pages[d->n - 1]); */ \
+  /*@ assert block_apart: \forall struct opt_page *q, integer j; \
+        seed_of_block{Pre}(d, q, j, seed) ==> \separated(seed, d->pages[d->n - 1]); */ \
   /*@ assert seed_apart: \separated(seed, d->pages[d->n - 1]); */
 #define TILE_IN_ROOM \
   /*@ assert room: draft_grown{Pre,Room}(d); */ \

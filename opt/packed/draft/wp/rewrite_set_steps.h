@@ -35,14 +35,17 @@
         entry_height(e, k) == entry_height{Pre}(e, k); */ \
   /*@ ghost \
     /@ loop invariant 0 <= k <= n; \
-       loop invariant starts: \forall integer j; 0 <= j < k ==> entry_start{Pre}(e, j) == entry_start(e, j); \
-       loop invariant seeds: \forall integer j; 0 <= j < k ==> entry_seed{Pre}(e, j) == entry_seed(e, j); \
+       loop invariant starts: \forall integer j; 0 <= j < k ==> \
+         entry_start{Pre}(e, j) == entry_start(e, j); \
+       loop invariant seeds: \forall integer j; 0 <= j < k ==> \
+         entry_seed{Pre}(e, j) == entry_seed(e, j); \
        loop assigns k; \
        loop variant n - k; @/ \
     for (size_t k = 0; k < n; k++) { \
-      /@ assert place: \separated(e + (k .. k), d) && \separated(e + (k .. k), d->first + (0 .. d->room - 1)) && \
-           \separated(e + (k .. k), d->pages + (0 .. d->room - 1)) && \
-           \separated(e + (k .. k), &opt_pages[0 .. OPT_PAGES_MAX - 1]); @/ \
+      /@ assert place: \separated(e + (k .. k), d) && \
+        \separated(e + (k .. k), d->first + (0 .. d->room - 1)) && \
+        \separated(e + (k .. k), d->pages + (0 .. d->room - 1)) && \
+        \separated(e + (k .. k), &opt_pages[0 .. OPT_PAGES_MAX - 1]); @/ \
       /@ assert start_place: \separated(&e[k].node.start, d) && \
            \separated(&e[k].node.start, d->first + (0 .. d->room - 1)) && \
            \separated(&e[k].node.start, &opt_pages[0 .. OPT_PAGES_MAX - 1]); @/ \
@@ -58,14 +61,18 @@
 /* put_node */
 #define NODE_TO_PUT \
   /*@ ghost deep_tree_lemma(depth); */ \
-  /*@ assert place: entry_start(c.rest, i) == rest_start(i) && entry_height(c.rest, i) == rest_height(i); */ \
-  /*@ assert of_tree: 0 <= rest_height(i) <= depth && tree_node(depth, rest_start(i), rest_height(i)); */ \
+  /*@ assert place: entry_start(c.rest, i) == rest_start(i) && \
+        entry_height(c.rest, i) == rest_height(i); */ \
+  /*@ assert of_tree: 0 <= rest_height(i) <= depth && \
+        tree_node(depth, rest_start(i), rest_height(i)); */ \
   /*@ assert within: rest_start(i) <= pow2(depth); */
 #define GAP_IS_PUT \
   /*@ ghost Gap: ; */ \
   /*@ assert gap_grown: draft_grown{Pre,Here}(d); */ \
-  /*@ assert still: entry_start(c.rest, i) == rest_start(i) && entry_height(c.rest, i) == rest_height(i); */ \
-  /*@ assert seed: entry_seed(c.rest, i) == node_seed(root, depth, rest_start(i), rest_height(i)); */ \
+  /*@ assert still: entry_start(c.rest, i) == rest_start(i) && \
+        entry_height(c.rest, i) == rest_height(i); */ \
+  /*@ assert seed: entry_seed(c.rest, i) == node_seed(root, depth, rest_start(i), rest_height(i)); \
+        */ \
   /*@ assert apart: seed_apart(d, &c.rest[i].seed); */
 #define NODE_IS_PUT \
   /*@ assert node_grown: draft_grown{Gap,Here}(d); */ \
@@ -92,9 +99,11 @@
   /*@ assert put_before: draft_grown{Pre,Turn}(d); */ \
   /*@ assert own: draft_blocks(d) && draft_distinct(d); */ \
   /*@ assert longer: draft_grown{Pre,Here}(d); */ \
-  /*@ assert step: \forall integer x; in_rest(at, i + 1, x) <==> in_rest(at, i, x) || of_rest(i, x); */ \
+  /*@ assert step: \forall integer x; in_rest(at, i + 1, x) <==> \
+        in_rest(at, i, x) || of_rest(i, x); */ \
   /*@ assert not_yet: \forall integer k, x; at <= k < i ==> turn <= x ==> !of_rest(k, x); */ \
-  /*@ assert none_before: \forall integer x; turn <= x < rest_start(i) ==> !in_rest(at, i + 1, x); */ \
+  /*@ assert none_before: \forall integer x; turn <= x < rest_start(i) ==> \
+        !in_rest(at, i + 1, x); */ \
   /*@ assert all_of: \forall integer x; of_rest(i, x) ==> in_rest(at, i + 1, x); */ \
   /*@ assert old_ones: \forall integer x; start <= x < turn ==> \
         (in_rest(at, i + 1, x) <==> in_rest(at, i, x)); */ \
@@ -108,7 +117,8 @@
   /*@ assert all_behind: \forall integer k; i <= k < c.nodes ==> end <= rest_start(k); */ \
   /*@ assert before_stop: \forall integer k, x; at <= k < i ==> stop <= x ==> !of_rest(k, x); */ \
   /*@ assert before_start: \forall integer k, x; 0 <= k < at ==> start <= x ==> !of_rest(k, x); */ \
-  /*@ assert others: \forall integer x; start <= x < end ==> (in_rest(at, i, x) <==> in_rest(0, c.nodes, x)); */
+  /*@ assert others: \forall integer x; start <= x < end ==> \
+        (in_rest(at, i, x) <==> in_rest(0, c.nodes, x)); */
 #define REST_IS_PUT \
   /*@ assert put: draft_grown{Rest,Here}(d); */ \
   /*@ assert put_before: draft_grown{Pre,Rest}(d); */ \
@@ -125,16 +135,19 @@
   /*@ assert covered: \forall integer x; covers(start, tile_height(tile), x) <==> \
         start <= x < start + pow2(tile_height(tile)); */
 #define TILE_MEETS_SET \
-  /*@ assert first_leaf: leaf < c.leaves ==> c.leaf[leaf] == set_leaf(leaf) && start <= set_leaf(leaf); */ \
+  /*@ assert first_leaf: leaf < c.leaves ==> \
+        c.leaf[leaf] == set_leaf(leaf) && start <= set_leaf(leaf); */ \
   /*@ assert before: \forall integer j; 0 <= j < leaf ==> set_leaf(j) < start; */ \
   /*@ assert behind: \forall integer j; leaf < j < c.leaves ==> set_leaf(leaf) < set_leaf(j); */ \
-  /*@ assert meets: set_meets(c.leaves, start, end) <==> leaf < c.leaves && set_leaf(leaf) < end; */ \
+  /*@ assert meets: set_meets(c.leaves, start, end) <==> \
+        leaf < c.leaves && set_leaf(leaf) < end; */ \
   /*@ assert still: set_before(c.leaves, leaf, end) && set_before(c.leaves, leaf, start); */ \
   /*@ assert rest: tile >= 64 && set_meets(c.leaves, start, end) ? \
         rest_of_node(c.leaves, c.nodes, start, end) : rest_outside(c.nodes, start, end); */
 #define REST_OF_TILE_IS_PUT \
   /*@ assert within_tile: rest_within(c.nodes, start, end); */ \
-  /*@ assert hole: tile < 64 ==> \forall integer x; start <= x < end ==> !in_rest(0, c.nodes, x); */ \
+  /*@ assert hole: tile < 64 ==> \forall integer x; start <= x < end ==> \
+        !in_rest(0, c.nodes, x); */ \
   /*@ assert live: tile >= 64 ==> \forall integer x; start <= x < end ==> \
         (in_rest(0, c.nodes, x) <==> !in_set(c.leaves, x)); */ \
   /*@ assert left: \forall integer x; start <= x < end && !in_rest(0, c.nodes, x) <==> \

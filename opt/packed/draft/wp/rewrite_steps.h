@@ -32,7 +32,8 @@
   /*@ assert seed_same: k < page->seeds ==> \
         place_seed(page_top(page), k) == place_seed{Pre}(page_top(page), k); */ \
   /*@ assert seed_block: k < page->seeds ==> \
-        seed_of_block(d, page, OPT_PAGE_SEEDS - 1 - k, (struct pprf_seed *)page_top(page) - (k + 1)); */
+        seed_of_block(d, page, OPT_PAGE_SEEDS - 1 - k, \
+        (struct pprf_seed *)page_top(page) - (k + 1)); */
 #define TILE_OF_ROW \
   TILE_IN_ROW \
   /*@ ghost uint64_t at_leaf = d->end; */
@@ -46,7 +47,8 @@
 #define SET_WITH_TILE \
   /*@ assert covered: \forall integer x; tile_covers{Pre}(row, first, i, x) <==> \
         covers(at_leaf, tile_height(tile_byte{Pre}(row, i)), x); */ \
-  /*@ assert one_more: \forall integer x; punctured_between{Pre}(row, first, at.tile, i + 1, x) <==> \
+  /*@ assert one_more: \forall integer x; \
+        punctured_between{Pre}(row, first, at.tile, i + 1, x) <==> \
         punctured_between{Pre}(row, first, at.tile, i, x) || \
         tile_byte{Pre}(row, i) < 64 && tile_covers{Pre}(row, first, i, x); */
 
@@ -75,14 +77,17 @@
         entry_height(e, k) == entry_height{Pre}(e, k); */ \
   /*@ ghost \
     /@ loop invariant 0 <= k <= n; \
-       loop invariant starts: \forall integer j; 0 <= j < k ==> entry_start{Pre}(e, j) == entry_start(e, j); \
-       loop invariant seeds: \forall integer j; 0 <= j < k ==> entry_seed{Pre}(e, j) == entry_seed(e, j); \
+       loop invariant starts: \forall integer j; 0 <= j < k ==> \
+         entry_start{Pre}(e, j) == entry_start(e, j); \
+       loop invariant seeds: \forall integer j; 0 <= j < k ==> \
+         entry_seed{Pre}(e, j) == entry_seed(e, j); \
        loop assigns k; \
        loop variant n - k; @/ \
     for (unsigned k = 0; k < n; k++) { \
-      /@ assert place: \separated(e + (k .. k), d) && \separated(e + (k .. k), d->first + (0 .. d->room - 1)) && \
-           \separated(e + (k .. k), d->pages + (0 .. d->room - 1)) && \
-           \separated(e + (k .. k), &opt_pages[0 .. OPT_PAGES_MAX - 1]); @/ \
+      /@ assert place: \separated(e + (k .. k), d) && \
+        \separated(e + (k .. k), d->first + (0 .. d->room - 1)) && \
+        \separated(e + (k .. k), d->pages + (0 .. d->room - 1)) && \
+        \separated(e + (k .. k), &opt_pages[0 .. OPT_PAGES_MAX - 1]); @/ \
       /@ assert start_place: \separated(&e[k].node.start, d) && \
            \separated(&e[k].node.start, d->first + (0 .. d->room - 1)) && \
            \separated(&e[k].node.start, &opt_pages[0 .. OPT_PAGES_MAX - 1]); @/ \
@@ -128,8 +133,8 @@
   /*@ ghost Row: ; */ \
   /*@ assert row_grown: draft_grown{Pre,Here}(d); */ \
   /*@ assert nodes: tree_entries(root, depth, e, n); */ \
-  /*@ assert same_ends: \forall integer i; 0 <= i < n ==> entry_end(e, i) == entry_end{Pre}(e, i) && \
-        entry_start(e, i) == entry_start{Pre}(e, i); */ \
+  /*@ assert same_ends: \forall integer i; 0 <= i < n ==> \
+        entry_end(e, i) == entry_end{Pre}(e, i) && entry_start(e, i) == entry_start{Pre}(e, i); */ \
   /*@ assert beside: \forall integer i, k; 0 <= i < k < n ==> k == i + 1 ==> \
         entry_end{Pre}(e, i) == entry_start{Pre}(e, k); */ \
   /*@ assert up: entries_up(e, n, at.start); */
@@ -183,9 +188,11 @@
         seeds_before{Pre}(row, j) == seeds_before(row, j); */ \
   /*@ assert row_covers: \forall integer j, x; 0 <= j < tiles ==> \
         (tile_covers{Pre}(row, first, j, x) <==> tile_covers(row, first, j, x)); */ \
-  /*@ assert leaves_out: \forall integer x; punctured_between{Pre}(row, first, at.tile + 1, tiles, x) ==> \
+  /*@ assert leaves_out: \forall integer x; \
+        punctured_between{Pre}(row, first, at.tile + 1, tiles, x) ==> \
         punctured_between(row, first, at.tile + 1, tiles, x); */ \
-  /*@ assert leaves_in: \forall integer x; punctured_between(row, first, at.tile + 1, tiles, x) ==> \
+  /*@ assert leaves_in: \forall integer x; \
+        punctured_between(row, first, at.tile + 1, tiles, x) ==> \
         punctured_between{Pre}(row, first, at.tile + 1, tiles, x); */
 #define RIGHT_IS_WRITTEN \
   /*@ assert rest_grown: draft_grown{Gap,Here}(d); */ \

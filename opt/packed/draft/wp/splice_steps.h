@@ -35,7 +35,8 @@
   /*@ assert put_valid: \forall integer k; from <= k < from + n ==> a_page(p->page[k]); */
 #define RUN_IS_APART \
   /*@ assert index_same: p->pages == \at(p->pages,Pre) - (to - from + 1) + n && \
-        p->room == \at(p->room,Pre) && p->first == \at(p->first,Pre) && p->page == \at(p->page,Pre); */ \
+        p->room == \at(p->room,Pre) && p->first == \at(p->first,Pre) && \
+        p->page == \at(p->page,Pre); */ \
   /*@ assert apart: index_apart(p); */
 
 /* put_run_in: the index is still in order, and no page occurs twice */
@@ -59,7 +60,8 @@
 /* drop_run */
 #define RUN_TO_DROP \
   /*@ assert was_page: \forall integer k; 0 <= k < p->pages ==> a_page(p->page[k]); */ \
-  /*@ assert was_distinct: \forall integer k, l; 0 <= k < l < p->pages ==> p->page[k] != p->page[l]; */
+  /*@ assert was_distinct: \forall integer k, l; 0 <= k < l < p->pages ==> \
+        p->page[k] != p->page[l]; */
 #define PAGE_TO_DROP \
   /*@ ghost Turn: ; */ \
   /*@ ghost struct opt_page *this = p->page[i]; */ \
@@ -70,25 +72,30 @@
   /*@ assert step: count_step{Pre}(p, i); */ \
   /*@ assert same_seeds: this->seeds == seeds_of_page{Pre}(p, i); */
 #define PAGE_IS_DROPPED \
-  /*@ assert kept: \forall struct opt_page *q; a_page(q) ==> q != this ==> page_kept{Turn,Here}(q); */ \
+  /*@ assert kept: \forall struct opt_page *q; a_page(q) ==> q != this ==> \
+        page_kept{Turn,Here}(q); */ \
   /*@ assert fit: \forall struct opt_page *q; a_page(q) ==> q != this ==> page_fits{Turn}(q) ==> \
         page_fits(q); */ \
-  /*@ assert since: \forall struct opt_page *q; a_page(q) ==> q != this ==> block_kept{Turn,Here}(q); */ \
+  /*@ assert since: \forall struct opt_page *q; a_page(q) ==> q != this ==> \
+        block_kept{Turn,Here}(q); */ \
   /*@ assert less: \forall struct opt_page *q; !page_between{Pre}(p, from, i + 1, q) ==> \
         !page_between{Pre}(p, from, i, q) && q != this; */ \
-  /*@ assert until: \forall struct opt_page *q; a_page(q) ==> !page_between{Pre}(p, from, i + 1, q) ==> \
-        block_kept{Pre,Turn}(q); */ \
-  /*@ assert whole: \forall struct opt_page *q; a_page(q) ==> !page_between{Pre}(p, from, i + 1, q) ==> \
-        block_kept{Pre,Here}(q); */ \
+  /*@ assert until: \forall struct opt_page *q; a_page(q) ==> \
+        !page_between{Pre}(p, from, i + 1, q) ==> block_kept{Pre,Turn}(q); */ \
+  /*@ assert whole: \forall struct opt_page *q; a_page(q) ==> \
+        !page_between{Pre}(p, from, i + 1, q) ==> block_kept{Pre,Here}(q); */ \
   /*@ assert blocks: blocks_but{Pre,Here}(p, from, i + 1); */ \
-  /*@ assert others: \forall integer k; from <= k < i ==> p->page[k] != this && a_page(p->page[k]); */ \
+  /*@ assert others: \forall integer k; from <= k < i ==> \
+        p->page[k] != this && a_page(p->page[k]); */ \
   /*@ assert wiped_before: \forall integer k; from <= k < i ==> page_wiped{Turn}(p->page[k]); */ \
   /*@ assert wiped: \forall integer k; from <= k < i ==> page_wiped(p->page[k]); */ \
   /*@ assert wiped_this: page_wiped(this); */
 #define RUN_IS_DROPPED \
   /*@ assert same_index: p->pages == \at(p->pages,Pre) && p->depth == \at(p->depth,Pre) && \
-        p->first == \at(p->first,Pre) && p->page == \at(p->page,Pre) && p->room == \at(p->room,Pre); */ \
-  /*@ assert same_first: \forall integer k; 0 <= k < p->pages ==> p->first[k] == \at(p->first[k],Pre); */ \
+        p->first == \at(p->first,Pre) && p->page == \at(p->page,Pre) && \
+        p->room == \at(p->room,Pre); */ \
+  /*@ assert same_first: \forall integer k; 0 <= k < p->pages ==> \
+        p->first[k] == \at(p->first[k],Pre); */ \
   /*@ assert old_order: ascending_pages{Pre}(p); */ \
   /*@ assert order: ascending_pages(p); */ \
   /*@ assert old_below: pages_below{Pre}(p); */ \
@@ -100,16 +107,18 @@
   /*@ ghost Dropped: ; */ \
   /*@ ghost leaves_of_lemma(p->depth); */ \
   /*@ assert dropped_index: p->pages == \at(p->pages,Pre) && p->depth == \at(p->depth,Pre) && \
-        p->first == \at(p->first,Pre) && p->page == \at(p->page,Pre) && p->room == \at(p->room,Pre) && \
-        p->nodes == \at(p->nodes,Pre); */ \
+        p->first == \at(p->first,Pre) && p->page == \at(p->page,Pre) && \
+        p->room == \at(p->room,Pre) && p->nodes == \at(p->nodes,Pre); */ \
   /*@ assert dropped_places: \forall integer k; 0 <= k < p->pages ==> \
         p->first[k] == \at(p->first[k],Pre) && p->page[k] == \at(p->page[k],Pre); */ \
   /*@ assert dropped_end: page_end(p, to) == page_end{Pre}(p, to); */ \
   /*@ assert same_run: \forall integer i; 0 <= i < n ==> first[i] == \at(first[i],Pre) && \
         page[i] == \at(page[i],Pre); */ \
-  /*@ assert not_old: \forall integer i; 0 <= i < n ==> !page_between{Pre}(p, from, to + 1, page[i]); */ \
+  /*@ assert not_old: \forall integer i; 0 <= i < n ==> \
+        !page_between{Pre}(p, from, to + 1, page[i]); */ \
   /*@ assert run_kept: \forall integer i; 0 <= i < n ==> block_kept{Pre,Here}(page[i]); */ \
-  /*@ assert run_block: \forall integer i; 0 <= i < n ==> a_page(page[i]) && page_clean{Pre}(page[i]); */ \
+  /*@ assert run_block: \forall integer i; 0 <= i < n ==> \
+        a_page(page[i]) && page_clean{Pre}(page[i]); */ \
   /*@ assert run_own: run_own(page, n); */ \
   /*@ assert run_distinct: run_distinct(page, n); */ \
   /*@ assert run_new: run_new(p, page, n); */ \
@@ -119,17 +128,19 @@
   /*@ assert put_spliced: index_spliced{Dropped,Here}(p, from, to, first, page, n); */ \
   /*@ assert spliced: index_spliced{Pre,Here}(p, from, to, first, page, n); */ \
   /*@ assert since_kept: \forall struct opt_page *q; a_page(q) ==> page_kept{Dropped,Here}(q); */ \
-  /*@ assert since_fit: \forall struct opt_page *q; a_page(q) ==> page_fits{Dropped}(q) ==> page_fits(q); */ \
+  /*@ assert since_fit: \forall struct opt_page *q; a_page(q) ==> page_fits{Dropped}(q) ==> \
+        page_fits(q); */ \
   /*@ assert since: \forall struct opt_page *q; a_page(q) ==> block_kept{Dropped,Here}(q); */ \
-  /*@ assert until: \forall struct opt_page *q; a_page(q) ==> !page_between{Pre}(p, from, to + 1, q) ==> \
-        block_kept{Pre,Dropped}(q); */ \
-  /*@ assert whole: \forall struct opt_page *q; a_page(q) ==> !page_between{Pre}(p, from, to + 1, q) ==> \
-        block_kept{Pre,Here}(q); */ \
+  /*@ assert until: \forall struct opt_page *q; a_page(q) ==> \
+        !page_between{Pre}(p, from, to + 1, q) ==> block_kept{Pre,Dropped}(q); */ \
+  /*@ assert whole: \forall struct opt_page *q; a_page(q) ==> \
+        !page_between{Pre}(p, from, to + 1, q) ==> block_kept{Pre,Here}(q); */ \
   /*@ assert blocks: blocks_but{Pre,Here}(p, from, to + 1); */ \
   /*@ assert old_block: \forall integer k; from <= k <= to ==> a_page(\at(p->page[k],Pre)); */ \
   /*@ assert old_since: \forall integer k; from <= k <= to ==> \
         block_kept{Dropped,Here}(\at(p->page[k],Pre)); */ \
-  /*@ assert wiped_dropped: \forall integer k; from <= k <= to ==> page_wiped{Dropped}(\at(p->page[k],Pre)); */ \
+  /*@ assert wiped_dropped: \forall integer k; from <= k <= to ==> \
+        page_wiped{Dropped}(\at(p->page[k],Pre)); */ \
   /*@ assert wiped: \forall integer k; from <= k <= to ==> page_wiped(\at(p->page[k],Pre)); */
 
 /* opt_packed_splice */
@@ -140,7 +151,8 @@
   /*@ assert end: end == page_end(p, to); */ \
   /*@ assert apart: index_apart(p); */ \
   /*@ assert ascending: ascending_pages(p); */ \
-  /*@ assert old_order: \forall integer k, l; 0 <= k < l < p->pages ==> p->first[k] < p->first[l]; */ \
+  /*@ assert old_order: \forall integer k, l; 0 <= k < l < p->pages ==> \
+        p->first[k] < p->first[l]; */ \
   /*@ assert old_before: \forall integer k; 0 <= k < from ==> page_end(p, k) <= begin; */ \
   /*@ assert old_behind: \forall integer k; to < k < p->pages ==> end <= p->first[k]; */ \
   /*@ assert old_from: \forall integer k; from <= k <= to ==> begin <= p->first[k]; */ \
@@ -172,10 +184,11 @@
   /*@ ghost \
     /@ loop invariant 0 <= k <= n; \
        loop invariant pairs: \forall integer i, j; 0 <= i < j < k ==> first[i] < first[j]; \
-       loop invariant next: \forall integer i; 0 <= i < k ==> first[i] < run_end(first, n, end, k - 1); \
+       loop invariant next: \forall integer i; 0 <= i < k ==> \
+         first[i] < run_end(first, n, end, k - 1); \
        loop invariant first: \forall integer i; 0 <= i < k ==> begin <= first[i]; \
-       loop invariant inside: \forall integer i, x; 0 <= i < k ==> leaf_of_page(page[i], first[i], x) ==> \
-         begin <= x < run_end(first, n, end, k - 1); \
+       loop invariant inside: \forall integer i, x; 0 <= i < k ==> \
+         leaf_of_page(page[i], first[i], x) ==> begin <= x < run_end(first, n, end, k - 1); \
        loop assigns k; \
        loop variant n - k; @/ \
     for (size_t k = 0; k < n; k++) { \
@@ -187,17 +200,22 @@
       /@ assert ends: first[k] < run_end(first, n, end, k); @/ \
       /@ assert before: \forall integer i; 0 <= i < k ==> first[i] < first[k]; @/ \
       /@ assert tiles: \forall integer j, x; 0 <= j < page_k->tiles ==> \
-           tile_covers(page_row(page_k), first[k], j, x) ==> first[k] <= x < run_end(first, n, end, k); @/ \
+        tile_covers(page_row(page_k), first[k], j, x) ==> \
+        first[k] <= x < run_end(first, n, end, k); @/ \
       /@ assert own_leaves: \forall integer x; leaf_of_page(page_k, first[k], x) ==> \
            first[k] <= x < run_end(first, n, end, k); @/ \
     } */ \
   /*@ assert order: run_order(first, n, p->first[from], page_end(p, to)); */ \
   /*@ assert out_old: \forall integer k, x; from <= k <= to ==> page_punctured(p, k, x) ==> \
         begin <= x < end; */ \
-  /*@ assert out_before: \forall integer k, x; 0 <= k < from ==> page_punctured(p, k, x) ==> x < begin; */ \
-  /*@ assert out_behind: \forall integer k, x; to < k < p->pages ==> page_punctured(p, k, x) ==> end <= x; */ \
-  /*@ assert not_other: \forall integer x; other_punctured(p, from, to, x) ==> !(begin <= x < end); */ \
-  /*@ assert run_inside: \forall integer x; run_punctured(first, page, n, x) ==> begin <= x < end; */
+  /*@ assert out_before: \forall integer k, x; 0 <= k < from ==> page_punctured(p, k, x) ==> \
+        x < begin; */ \
+  /*@ assert out_behind: \forall integer k, x; to < k < p->pages ==> page_punctured(p, k, x) ==> \
+        end <= x; */ \
+  /*@ assert not_other: \forall integer x; other_punctured(p, from, to, x) ==> \
+        !(begin <= x < end); */ \
+  /*@ assert run_inside: \forall integer x; run_punctured(first, page, n, x) ==> \
+        begin <= x < end; */
 #define RUN_IN_STORE \
   /*@ assert same_depth: p->depth == \at(p->depth,Pre) && p->page_max == \at(p->page_max,Pre); */ \
   /*@ assert same_first: p->first == \at(p->first,Pre); */ \
@@ -244,12 +262,12 @@
         run_punctured{Pre}(first, page, n, x); */ \
   /*@ assert in_before: \forall integer k, x; 0 <= k < from ==> page_punctured(p, k, x) ==> \
         page_punctured{Pre}(p, k, x); */ \
-  /*@ assert in_behind: \forall integer k, x; from + n <= k < p->pages ==> page_punctured(p, k, x) ==> \
-        page_punctured{Pre}(p, k - n + (to - from + 1), x); */ \
+  /*@ assert in_behind: \forall integer k, x; from + n <= k < p->pages ==> \
+        page_punctured(p, k, x) ==> page_punctured{Pre}(p, k - n + (to - from + 1), x); */ \
   /*@ assert of_before: \forall integer k, x; 0 <= k < from ==> page_punctured(p, k, x) ==> \
         x < begin && packed_punctured{Pre}(p, x); */ \
-  /*@ assert of_behind: \forall integer k, x; from + n <= k < p->pages ==> page_punctured(p, k, x) ==> \
-        end <= x && packed_punctured{Pre}(p, x); */ \
+  /*@ assert of_behind: \forall integer k, x; from + n <= k < p->pages ==> \
+        page_punctured(p, k, x) ==> end <= x && packed_punctured{Pre}(p, x); */ \
   /*@ assert in_either: \forall integer x; packed_punctured(p, x) ==> \
         run_punctured{Pre}(first, page, n, x) || other_punctured{Pre}(p, from, to, x); */ \
   /*@ assert in_run: \forall integer x; packed_punctured(p, x) ==> begin <= x < end ==> \
@@ -262,8 +280,8 @@
         packed_punctured(p, x); */ \
   /*@ assert to_before: \forall integer k, x; 0 <= k < from ==> page_punctured{Pre}(p, k, x) ==> \
         packed_punctured(p, x); */ \
-  /*@ assert moved: \forall integer k, x; to < k < \at(p->pages,Pre) ==> page_punctured{Pre}(p, k, x) ==> \
-        page_punctured(p, k + n - (to - from + 1), x); */ \
+  /*@ assert moved: \forall integer k, x; to < k < \at(p->pages,Pre) ==> \
+        page_punctured{Pre}(p, k, x) ==> page_punctured(p, k + n - (to - from + 1), x); */ \
   /*@ assert to_behind: \forall integer k, x; to < k < \at(p->pages,Pre) ==> \
         page_punctured{Pre}(p, k, x) ==> packed_punctured(p, x); */ \
   /*@ assert out_rest: \forall integer x; !(begin <= x < end) ==> packed_punctured{Pre}(p, x) ==> \

@@ -9,15 +9,18 @@
 #define RUNS_TO_TAKE_PLACE \
   /*@ ghost Put: ; */ \
   /*@ assert same_index: index_same{Pre,Put}(p); */ \
-  /*@ assert same_set: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */ \
-  /*@ assert list: draft_list{Pre,Here}(d) && draft_distinct(d) && draft_blocks(d) && draft_apart(d); */ \
+  /*@ assert same_set: \forall integer x; packed_punctured(p, x) <==> \
+        packed_punctured{Pre}(p, x); */ \
+  /*@ assert list: draft_list{Pre,Here}(d) && draft_distinct(d) && draft_blocks(d) && \
+        draft_apart(d); */ \
   /*@ assert draft_room: d->room == \at(d->room,Pre) && d->n <= d->room; */ \
   /*@ assert draft_block: d->block == \at(d->block,Pre); */ \
   /*@ assert draft_firsts: d->first == \at(d->first,Pre); */ \
   /*@ assert draft_pages: d->pages == \at(d->pages,Pre); */ \
   /*@ assert same_firsts: p->first == \at(p->first,Pre) && p->page == \at(p->page,Pre) && \
-        p->room == \at(p->room,Pre) && p->pages == \at(p->pages,Pre) && p->page_max == \at(p->page_max,Pre) && \
-        p->depth == \at(p->depth,Pre) && p->nodes == \at(p->nodes,Pre); */ \
+        p->room == \at(p->room,Pre) && p->pages == \at(p->pages,Pre) && \
+        p->page_max == \at(p->page_max,Pre) && p->depth == \at(p->depth,Pre) && \
+        p->nodes == \at(p->nodes,Pre); */ \
   /*@ assert beside: draft_beside(d, p); */ \
   /*@ assert own: run_own(d->pages, d->n); */ \
   /*@ assert distinct: run_distinct(d->pages, d->n); */ \
@@ -30,7 +33,8 @@
   /*@ assert memory: put.err == 0 ==> runs_apart(p, d, run, put.runs); */ \
   /*@ assert to_come: put.err == 0 ==> \
         runs_to_come(root, p, d, run, put.runs, c.leaves); */ \
-  /*@ assert none: put.err == 0 ==> none_between(c.leaves, runs_end(p, run, put.runs), pow2(p->depth)); */ \
+  /*@ assert none: put.err == 0 ==> none_between(c.leaves, runs_end(p, run, put.runs), \
+        pow2(p->depth)); */ \
   /*@ assert in_tree: set_in_tree(p->depth, c.leaves); */
 #define RUNS_HAVE_TAKEN_PLACE \
   /*@ assert set: \forall integer x; \
@@ -75,7 +79,8 @@
   /*@ ghost index_order_lemma(p, next); */ \
   /*@ assert not_before: next <= met; */ \
   /*@ ghost index_order_lemma(p, met); */ \
-  /*@ assert fits: page_fits(p->page[met]) && page_bytes(p->page[met]) <= p->page_max <= OPT_ARENA_MAX; */ \
+  /*@ assert fits: page_fits(p->page[met]) && \
+        page_bytes(p->page[met]) <= p->page_max <= OPT_ARENA_MAX; */ \
   /*@ assert before_met: set_before(c.leaves, at, p->first[met]); */
 #define NEXT_TO_MEET \
   /*@ assert up: next < p->pages ==> p->first[met] < p->first[next]; */ \
@@ -90,7 +95,8 @@
   /*@ ghost size_t leaves = c.leaves; */
 #define SET_IS_KEPT \
   NODES_BESIDE_STORE \
-  /*@ assert leaves_kept: \forall integer j; 0 <= j < leaves ==> leaf_at(leaf, j) == leaf_at{Pre}(leaf, j); */ \
+  /*@ assert leaves_kept: \forall integer j; 0 <= j < leaves ==> \
+        leaf_at(leaf, j) == leaf_at{Pre}(leaf, j); */ \
   /*@ assert set: set_is(leaf, leaves); */ \
   /*@ assert rest: rest_is(e, n); */ \
   /*@ assert same_depth: p->depth == \at(p->depth,Pre); */ \
@@ -101,20 +107,24 @@
 /* opt_packed_puncture_runs */
 #define SET_TO_REWRITE \
   /*@ assert room: p->pages <= p->room <= OPT_INDEX_MAX; */ \
-  /*@ assert count_apart: index_memory(p) && \separated(&p->nodes, &opt_firsts[0 .. OPT_INDEX_MAX - 1]); */
+  /*@ assert count_apart: index_memory(p) && \
+        \separated(&p->nodes, &opt_firsts[0 .. OPT_INDEX_MAX - 1]); */
 #define SET_HAS_ROOM \
   /*@ assert reserved: p->nodes == \at(p->nodes,Pre); */ \
   /*@ assert same_pages: p->pages == \at(p->pages,Pre); */ \
   /*@ assert reserved_room: err == 0 ==> p->pages + size.pages <= p->room; */ \
-  /*@ assert reserved_set: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
+  /*@ assert reserved_set: \forall integer x; packed_punctured(p, x) <==> \
+        packed_punctured{Pre}(p, x); */
 #define SET_IS_REWRITTEN \
   /*@ ghost uint64_t nodes = p->nodes; */ \
   /*@ assert none: put.err != 0 ==> nodes == \at(p->nodes,Pre); */ \
   /*@ assert none_set: put.err != 0 ==> \forall integer x; \
         packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */ \
-  /*@ assert nodes_apart: index_memory(p) && \separated(&p->nodes, &opt_firsts[0 .. OPT_INDEX_MAX - 1]) && \
+  /*@ assert nodes_apart: index_memory(p) && \
+        \separated(&p->nodes, &opt_firsts[0 .. OPT_INDEX_MAX - 1]) && \
         \separated(&p->nodes, &opt_pages[0 .. OPT_PAGES_MAX - 1]); */ \
-  /*@ assert runs_there: \valid_read(run + (0 .. put.runs - 1)) && \separated(run + (0 .. put.runs - 1), p); */
+  /*@ assert runs_there: \valid_read(run + (0 .. put.runs - 1)) && \
+        \separated(run + (0 .. put.runs - 1), p); */
 #define SET_IS_TIDY \
   /*@ assert same_nodes: p->nodes == nodes; */ \
   /*@ assert still_none: put.err != 0 ==> \forall integer x; \

@@ -9,9 +9,11 @@
 #define RUNS_ARE_KEPT \
   /*@ ghost \
     /@ loop invariant 0 <= j <= k; \
-       loop invariant stay: \forall integer q; 0 <= q < j ==> run_of(root, p, d, run, q, c.leaves); \
+       loop invariant stay: \forall integer q; 0 <= q < j ==> \
+         run_of(root, p, d, run, q, c.leaves); \
        loop invariant ends: \forall integer q; 0 <= q < j ==> \
-         run_first{Pre}(p, run, q) == run_first(p, run, q) && run_stop{Pre}(p, run, q) == run_stop(p, run, q); \
+         run_first{Pre}(p, run, q) == run_first(p, run, q) && \
+         run_stop{Pre}(p, run, q) == run_stop(p, run, q); \
        loop assigns j; \
        loop variant k - j; @/ \
     for (size_t j = 0; j < k; j++) { \
@@ -27,7 +29,8 @@
         page_at(p, q) != d->pages[j]; */
 #define RUNS_STAY \
   /*@ assert same_runs: runs_same{Pre,Here}(run, k); */ \
-  /*@ assert set_out: \forall integer x; packed_punctured{Pre}(p, x) ==> packed_punctured(p, x); */ \
+  /*@ assert set_out: \forall integer x; packed_punctured{Pre}(p, x) ==> \
+        packed_punctured(p, x); */ \
   /*@ assert set_in: \forall integer x; packed_punctured(p, x) ==> packed_punctured{Pre}(p, x); */ \
   /*@ assert set: set_same{Pre,Here}(p); */ \
   /*@ assert same: draft_pages_same{Pre,Here}(d, n); */ \
@@ -55,14 +58,16 @@
     } */ \
   /*@ assert counts_before: run_counts(run, k); */ \
   /*@ assert ascend_old: runs_ascend(run, k); */ \
-  /*@ assert depth_apart: \separated(&p->depth, run + (0 .. k)) && \separated(&p->page_max, run + (0 .. k)); */
+  /*@ assert depth_apart: \separated(&p->depth, run + (0 .. k)) && \
+        \separated(&p->page_max, run + (0 .. k)); */
 #define RUN_IS_NOTED \
-  /*@ assert places: run_from(run, k) == from && run_to(run, k) == to && run_at(run, k) == d->at && \
-        run_at(run, k) + run_n(run, k) == d->n; */ \
+  /*@ assert places: run_from(run, k) == from && run_to(run, k) == to && \
+        run_at(run, k) == d->at && run_at(run, k) + run_n(run, k) == d->n; */ \
   /*@ assert same_runs: runs_same{Pre,Here}(run, k); */ \
   /*@ assert counts: run_counts(run, k); */ \
   /*@ assert ascend_before: runs_ascend(run, k); */ \
-  /*@ assert last_before: 0 < k ==> run_to(run, k - 1) < from && run_at(run, k - 1) + run_n(run, k - 1) <= d->at; */ \
+  /*@ assert last_before: 0 < k ==> run_to(run, k - 1) < from && \
+        run_at(run, k - 1) + run_n(run, k - 1) <= d->at; */ \
   /*@ assert all_before: \forall integer j; 0 <= j < k ==> run_to(run, j) < from && \
         run_at(run, j) + run_n(run, j) <= d->at; */ \
   /*@ assert ascend: runs_ascend(run, k + 1); */ \
@@ -72,7 +77,8 @@
   /*@ assert same_set_now: set_same{Pre,Here}(p); */ \
   /*@ ghost \
     /@ loop invariant 0 <= j <= n; \
-       loop invariant heights: \forall integer q; 0 <= q < j ==> entry_height{Pre}(e, q) == entry_height(e, q); \
+       loop invariant heights: \forall integer q; 0 <= q < j ==> \
+         entry_height{Pre}(e, q) == entry_height(e, q); \
        loop assigns j; \
        loop variant n - j; @/ \
     for (size_t j = 0; j < n; j++) { \
@@ -89,8 +95,10 @@
   /*@ assert draft_rows: draft_rows(root, p->depth, d, d->n); */ \
   /*@ assert draft_ends: \forall integer i; d->at <= i < d->n ==> \
         draft_end(d, i) == run_next(d, d->n - 1, d->end, i); */ \
-  /*@ assert rows: run_rows(root, p->depth, d, run_at(run, k), run_n(run, k), run_stop(p, run, k)); */ \
-  /*@ assert set_of: \forall integer x; run_set(d, run_at(run, k), run_n(run, k), x) <==> draft_punctured(d, x); */ \
+  /*@ assert rows: run_rows(root, p->depth, d, run_at(run, k), run_n(run, k), \
+        run_stop(p, run, k)); */ \
+  /*@ assert set_of: \forall integer x; run_set(d, run_at(run, k), run_n(run, k), x) <==> \
+        draft_punctured(d, x); */ \
   /*@ assert this: run_of(root, p, d, run, k, c.leaves); */ \
   /*@ assert gaps: runs_gaps(p, run, k + 1, c.leaves); */
 
@@ -111,7 +119,8 @@
   /*@ assert start: runs_end(p, run, k) <= p->first[from]; */ \
   /*@ assert before: set_before(c.leaves, at.leaf, p->first[from]); */ \
   /*@ ghost rest_behind_lemma(p, c, at, next, from); */ \
-  /*@ assert first_leaf: \forall integer j; at.leaf <= j < c.leaves ==> p->first[from] <= set_leaf(j); */ \
+  /*@ assert first_leaf: \forall integer j; at.leaf <= j < c.leaves ==> \
+        p->first[from] <= set_leaf(j); */ \
   /*@ assert gap: none_between(c.leaves, runs_end(p, run, k), p->first[from]); */ \
   /*@ assert k_leaves: k <= at.leaf; */ \
   /*@ assert room_for_run: k < most; */ \
@@ -135,8 +144,10 @@
   /*@ assert in_order: ascending_pages(p) && pages_below(p); */ \
   /*@ assert from_end: begin < page_end(p, from); */ \
   /*@ assert to_end: put.put.err == 0 ==> p->first[put.to] < page_end(p, put.to); */ \
-  /*@ assert ends_before: put.put.err == 0 ==> from < put.to ==> page_end(p, from) <= p->first[put.to]; */ \
-  /*@ assert longer: put.put.err == 0 ==> page_end(p, from) <= page_end(p, put.to) && begin < page_end(p, put.to); */ \
+  /*@ assert ends_before: put.put.err == 0 ==> from < put.to ==> \
+        page_end(p, from) <= p->first[put.to]; */ \
+  /*@ assert longer: put.put.err == 0 ==> \
+        page_end(p, from) <= page_end(p, put.to) && begin < page_end(p, put.to); */ \
   /*@ assert some: put.put.err == 0 ==> d->at < d->n; */ \
   /*@ assert leaf_now: put.put.err == 0 ==> set_leaf(leaf0) < page_end(p, from); */
 #define NEXT_RUN_IS_NOTED \

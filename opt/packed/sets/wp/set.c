@@ -69,7 +69,8 @@
         /@ assert this_page: next <= k < i; @/
         /@ assert ends: page_end(p, k) <= p->first[i]; @/
         /@ assert behind: p->first[next] <= p->first[k]; @/
-        /@ assert ascend: \forall integer j; at.leaf <= j < c.leaves ==> p->first[i] <= set_leaf(j); @/
+        /@ assert ascend: \forall integer j; at.leaf <= j < c.leaves ==>
+          p->first[i] <= set_leaf(j); @/
         /@ assert none: \forall integer j; 0 <= j < c.leaves ==>
              !(start <= set_leaf(j) < start + pow2(tile_height(b))); @/
         /@ assert contradiction: \false; @/

@@ -16,10 +16,13 @@
   /*@ assert ends: start == first_of(p, i) && stop == page_end(p, i) <= pow2(depth); */ \
   /*@ assert page: page_holds(root, depth, p->page[i], start, stop); */ \
   /*@ assert tiles: \forall integer j; 0 <= j < p->page[i]->tiles ==> \
-        page_tile(p, i, tile_byte(page_row(p->page[i]), j), tile_start(page_row(p->page[i]), start, j)); */ \
+        page_tile(p, i, tile_byte(page_row(p->page[i]), j), \
+        tile_start(page_row(p->page[i]), start, j)); */ \
   /*@ assert of_store: \forall integer j; 0 <= j < p->page[i]->tiles ==> \
-        packed_tile(p, tile_byte(page_row(p->page[i]), j), tile_start(page_row(p->page[i]), start, j)); */ \
-  /*@ assert rest: rest_of_row(page_row(p->page[i]), p->page[i]->tiles, start, c.leaves, c.nodes); */
+        packed_tile(p, tile_byte(page_row(p->page[i]), j), \
+        tile_start(page_row(p->page[i]), start, j)); */ \
+  /*@ assert rest: rest_of_row(page_row(p->page[i]), p->page[i]->tiles, start, c.leaves, c.nodes); \
+        */
 
 /* put_page */
 #define STORE_TO_KEEP \
@@ -32,18 +35,23 @@
         (leaf_of_page{Pre}(page_at(p, k), first_of(p, k), x) <==> \
          leaf_of_page(page_at(p, k), first_of(p, k), x)); */ \
   /*@ assert was_leaf: \forall integer k, x; 0 <= k < p->pages ==> \
-        (page_punctured{Pre}(p, k, x) <==> leaf_of_page{Pre}(page_at{Pre}(p, k), first_of{Pre}(p, k), x)); */ \
+        (page_punctured{Pre}(p, k, x) <==> \
+        leaf_of_page{Pre}(page_at{Pre}(p, k), first_of{Pre}(p, k), x)); */ \
   /*@ assert same_leaves: same_leaves{Pre,Here}(p); */ \
   /*@ assert kept_tiles: \forall integer k, b, s; 0 <= k < p->pages ==> \
         (tile_of_page{Pre}(page_at(p, k), first_of(p, k), b, s) <==> \
          tile_of_page(page_at(p, k), first_of(p, k), b, s)); */ \
   /*@ assert was_tile: \forall integer k, b, s; 0 <= k < p->pages ==> \
-        (page_tile{Pre}(p, k, b, s) <==> tile_of_page{Pre}(page_at{Pre}(p, k), first_of{Pre}(p, k), b, s)); */ \
+        (page_tile{Pre}(p, k, b, s) <==> tile_of_page{Pre}(page_at{Pre}(p, k), \
+        first_of{Pre}(p, k), b, s)); */ \
   /*@ assert same_tile: \forall integer k, b, s; 0 <= k < p->pages ==> \
         (page_tile(p, k, b, s) <==> page_tile{Pre}(p, k, b, s)); */ \
-  /*@ assert tiles_in: \forall integer b, s; packed_tile(p, b, s) ==> packed_tile{Pre}(p, b, s); */ \
-  /*@ assert tiles_out: \forall integer b, s; packed_tile{Pre}(p, b, s) ==> packed_tile(p, b, s); */ \
-  /*@ assert same_end: page_end(p, i) == page_end{Pre}(p, i) && p->first[i] == first_of{Pre}(p, i); */ \
+  /*@ assert tiles_in: \forall integer b, s; packed_tile(p, b, s) ==> \
+        packed_tile{Pre}(p, b, s); */ \
+  /*@ assert tiles_out: \forall integer b, s; packed_tile{Pre}(p, b, s) ==> \
+        packed_tile(p, b, s); */ \
+  /*@ assert same_end: page_end(p, i) == page_end{Pre}(p, i) && \
+        p->first[i] == first_of{Pre}(p, i); */ \
   /*@ assert to_write: store_to_write(d, p); */
 
 /* put_run */
@@ -54,7 +62,8 @@
   /*@ ghost struct opt_page **pages = d->pages; */ \
   /*@ ghost size_t room = d->room; */
 #define FIRST_PAGE_IS_PUT \
-  /*@ assert one: \forall integer x; pages_punctured(p, i0, i0 + 1, x) <==> page_punctured(p, i0, x); */ \
+  /*@ assert one: \forall integer x; pages_punctured(p, i0, i0 + 1, x) <==> \
+        page_punctured(p, i0, x); */ \
   /*@ assert list: d->first == firsts && d->pages == pages && d->room == room; */
 #define NEXT_PAGE_OF_RUN \
   /*@ ghost Turn: ; */ \
@@ -69,7 +78,8 @@
   /*@ assert leaves_turn: same_leaves{Turn,Here}(p); */ \
   /*@ assert leaves: same_leaves{Pre,Here}(p); */ \
   /*@ assert starts: page_end(p, i - 1) == p->first[i]; */ \
-  /*@ assert was_set: \forall integer x; pages_punctured{Turn}(p, i0, i, x) <==> pages_punctured(p, i0, i, x); */ \
+  /*@ assert was_set: \forall integer x; pages_punctured{Turn}(p, i0, i, x) <==> \
+        pages_punctured(p, i0, i, x); */ \
   /*@ assert more: \forall integer x; pages_punctured(p, i0, i + 1, x) <==> \
         pages_punctured(p, i0, i, x) || page_punctured(p, i, x); */ \
   /*@ assert of_index: index_of_pages(p) && from == first_of(p, i0); */ \

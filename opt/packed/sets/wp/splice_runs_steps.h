@@ -32,8 +32,10 @@
   /*@ assert distinct: run_distinct(list, n); */ \
   /*@ assert new: run_new(p, list, n); */ \
   /*@ assert within: run_within(list, n, p->page_max); */ \
-  /*@ assert set_out: \forall integer x; run_punctured(firsts, list, n, x) ==> run_set(d, at, n, x); */ \
-  /*@ assert set_in: \forall integer x; run_set(d, at, n, x) ==> run_punctured(firsts, list, n, x); */ \
+  /*@ assert set_out: \forall integer x; run_punctured(firsts, list, n, x) ==> \
+        run_set(d, at, n, x); */ \
+  /*@ assert set_in: \forall integer x; run_set(d, at, n, x) ==> \
+        run_punctured(firsts, list, n, x); */ \
   /*@ ghost uint64_t *starts = d->first; */ \
   /*@ ghost struct opt_page **blocks = d->pages; */ \
   /*@ ghost size_t room = d->room; */ \
@@ -43,16 +45,20 @@
         \separated(starts + (0 .. room - 1), &opt_pages[0 .. OPT_PAGES_MAX - 1]); */ \
   /*@ assert apart_blocks: \separated(blocks + (0 .. room - 1), p->page + (0 .. p->room - 1)) && \
         \separated(blocks + (0 .. room - 1), &opt_pages[0 .. OPT_PAGES_MAX - 1]); */ \
-  /*@ assert come_own: \forall integer i; 0 <= i < at ==> a_page(page_in(d, i)) && page_clean(page_in(d, i)); */ \
+  /*@ assert come_own: \forall integer i; 0 <= i < at ==> \
+        a_page(page_in(d, i)) && page_clean(page_in(d, i)); */ \
   /*@ assert come_new: \forall integer i, j; 0 <= i < at ==> 0 <= j < p->pages ==> \
         page_at(p, j) != page_in(d, i); */ \
   /*@ assert come_distinct: \forall integer i, j; 0 <= i < at ==> 0 <= j < n ==> \
         page_of(list, j) != page_in(d, i); */ \
-  /*@ assert come_out: \forall integer i; 0 <= i < at ==> !page_between(p, from, to + 1, page_in(d, i)); */
+  /*@ assert come_out: \forall integer i; 0 <= i < at ==> \
+        !page_between(p, from, to + 1, page_in(d, i)); */
 #define RUN_IS_SPLICED \
   /*@ assert first_stays: p->first[from] == first_of{Pre}(p, from); */ \
-  /*@ assert firsts_before: \forall integer j; 0 <= j <= from ==> first_of(p, j) == first_of{Pre}(p, j); */ \
-  /*@ assert ends_before: \forall integer j; 0 <= j < from ==> page_end(p, j) == page_end{Pre}(p, j); */ \
+  /*@ assert firsts_before: \forall integer j; 0 <= j <= from ==> \
+        first_of(p, j) == first_of{Pre}(p, j); */ \
+  /*@ assert ends_before: \forall integer j; 0 <= j < from ==> \
+        page_end(p, j) == page_end{Pre}(p, j); */ \
   /*@ assert same_runs: runs_same{Pre,Here}(run, k + 1); */ \
   /*@ assert room_left: p->pages + at <= p->room; */ \
   /*@ assert set_below: set_same_below{Pre,Here}(p, p->first[from]); */ \
@@ -60,20 +66,24 @@
         d->pages == \at(d->pages,Pre); */ \
   /*@ assert same_index: p->room == \at(p->room,Pre) && p->first == \at(p->first,Pre) && \
         p->page == \at(p->page,Pre); */ \
-  /*@ assert pages_before: \forall integer j; 0 <= j < from ==> page_at(p, j) == page_at{Pre}(p, j); */ \
+  /*@ assert pages_before: \forall integer j; 0 <= j < from ==> \
+        page_at(p, j) == page_at{Pre}(p, j); */ \
   /*@ assert pages_here: \forall integer j; from <= j < from + n ==> \
         page_at(p, j) == page_of{Pre}(list, j - from); */ \
   /*@ assert pages_behind: \forall integer j; from + n <= j < p->pages ==> \
         page_at(p, j) == page_at{Pre}(p, j - n + (to - from + 1)); */ \
   /*@ ghost \
     /@ loop invariant 0 <= i <= at; \
-       loop invariant firsts: \forall integer q; 0 <= q < i ==> first_in(d, q) == first_in{Pre}(d, q); \
+       loop invariant firsts: \forall integer q; 0 <= q < i ==> \
+         first_in(d, q) == first_in{Pre}(d, q); \
        loop invariant list: \forall integer q; 0 <= q < i ==> page_in(d, q) == page_in{Pre}(d, q); \
        loop invariant kept: \forall integer q; 0 <= q < i ==> block_kept{Pre,Here}(page_in(d, q)); \
-       loop invariant own: \forall integer q; 0 <= q < i ==> a_page(page_in(d, q)) && page_clean(page_in(d, q)); \
+       loop invariant own: \forall integer q; 0 <= q < i ==> \
+         a_page(page_in(d, q)) && page_clean(page_in(d, q)); \
        loop invariant new: \forall integer q, j; 0 <= q < i ==> 0 <= j < p->pages ==> \
          page_at(p, j) != page_in(d, q); \
-       loop invariant within: \forall integer q; 0 <= q < i ==> page_bytes(page_in(d, q)) <= p->page_max; \
+       loop invariant within: \forall integer q; 0 <= q < i ==> \
+         page_bytes(page_in(d, q)) <= p->page_max; \
        loop assigns i; \
        loop variant at - i; @/ \
     for (size_t i = 0; i < at; i++) { \
@@ -92,7 +102,8 @@
       /@ assert bytes: page_bytes(this) == page_bytes{Pre}(this) <= p->page_max; @/ \
       /@ assert not_before: \forall integer j; 0 <= j < from ==> page_at(p, j) != this; @/ \
       /@ assert not_here: \forall integer j; from <= j < from + n ==> page_at(p, j) != this; @/ \
-      /@ assert not_behind: \forall integer j; from + n <= j < p->pages ==> page_at(p, j) != this; @/ \
+      /@ assert not_behind: \forall integer j; from + n <= j < p->pages ==> \
+        page_at(p, j) != this; @/ \
     } */ \
   /*@ assert own_left: run_own(d->pages, at); */ \
   /*@ assert distinct_left: run_distinct(d->pages, at); */ \
@@ -109,7 +120,8 @@
     /@ loop invariant 0 <= j <= k; \
        loop invariant stay: \forall integer q; 0 <= q < j ==> run_of(root, p, d, run, q, leaves); \
        loop invariant ends: \forall integer q; 0 <= q < j ==> \
-         run_first{Pre}(p, run, q) == run_first(p, run, q) && run_stop{Pre}(p, run, q) == run_stop(p, run, q); \
+         run_first{Pre}(p, run, q) == run_first(p, run, q) && \
+         run_stop{Pre}(p, run, q) == run_stop(p, run, q); \
        loop assigns j; \
        loop variant k - j; @/ \
     for (size_t j = 0; j < k; j++) { \
@@ -120,9 +132,12 @@
       /@ assert stop: run_stop{Pre}(p, run, j) == run_stop(p, run, j); @/ \
       /@ assert stop_below: run_stop(p, run, j) <= p->first[from]; @/ \
       /@ assert below: set_same_below{Pre,Here}(p, run_stop{Pre}(p, run, j)); @/ \
-      /@ assert same_pages: run_pages_same{Pre,Here}(d, run_at{Pre}(run, j), run_n{Pre}(run, j)); @/ \
-      /@ assert first_in_draft: first_in(d, run_at(run, j)) == first_in{Pre}(d, run_at{Pre}(run, j)); @/ \
-      /@ assert first_in_store: first_of(p, run_from(run, j)) == first_of{Pre}(p, run_from{Pre}(run, j)); @/ \
+      /@ assert same_pages: run_pages_same{Pre,Here}(d, run_at{Pre}(run, j), run_n{Pre}(run, j)); \
+        @/ \
+      /@ assert first_in_draft: first_in(d, run_at(run, j)) == first_in{Pre}(d, \
+        run_at{Pre}(run, j)); @/ \
+      /@ assert first_in_store: first_of(p, run_from(run, j)) == first_of{Pre}(p, \
+        run_from{Pre}(run, j)); @/ \
       /@ assert is_places: run_places(p, d, run, j); @/ \
       /@ assert is: run_of(root, p, d, run, j, leaves); @/ \
     } */ \
@@ -167,24 +182,28 @@
   /*@ assert behind: runs_end(p, run, j) <= run_first(p, run, j) <= run_stop(p, run, j); */
 #define NEXT_IS_SPLICED \
   /*@ assert same_end: runs_end(p, run, j) == runs_end{Turn}(p, run, j); */ \
-  /*@ assert same_pages: runs_pages(run, j) == runs_pages{Turn}(run, j) && run_at(run, j) == run_at{Turn}(run, j); */ \
+  /*@ assert same_pages: runs_pages(run, j) == runs_pages{Turn}(run, j) && \
+        run_at(run, j) == run_at{Turn}(run, j); */ \
   /*@ assert room_left: p->pages + runs_pages(run, j) <= p->room; */ \
   /*@ assert few_left: d->room == \at(d->room,Turn) && runs_pages(run, j) <= d->room; */ \
   /*@ assert come_left: pages_to_come(p, d, runs_pages(run, j)); */ \
-  /*@ assert old_gap: none_between(leaves, runs_end{Turn}(p, run, j), run_first{Turn}(p, run, j)); */ \
+  /*@ assert old_gap: none_between(leaves, runs_end{Turn}(p, run, j), run_first{Turn}(p, run, j)); \
+        */ \
   /*@ assert old_end: runs_end{Turn}(p, run, k) == run_stop{Turn}(p, run, j); */ \
-  /*@ assert set_before: \forall integer x; packed_punctured{Turn}(p, x) <==> packed_punctured{Pre}(p, x) || \
-        in_set(leaves, x) && run_stop{Turn}(p, run, j) <= x; */ \
-  /*@ assert set_step: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Turn}(p, x) || \
+  /*@ assert set_before: \forall integer x; packed_punctured{Turn}(p, x) <==> \
+        packed_punctured{Pre}(p, x) || in_set(leaves, x) && run_stop{Turn}(p, run, j) <= x; */ \
+  /*@ assert set_step: \forall integer x; packed_punctured(p, x) <==> \
+        packed_punctured{Turn}(p, x) || \
         in_set(leaves, x) && run_first{Turn}(p, run, j) <= x < run_stop{Turn}(p, run, j); */ \
   /*@ assert old_behind: runs_end{Turn}(p, run, j) <= run_first{Turn}(p, run, j); */ \
   /*@ assert old_longer: run_first{Turn}(p, run, j) <= run_stop{Turn}(p, run, j); */ \
-  /*@ assert set_from: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x) || \
-        in_set(leaves, x) && run_first{Turn}(p, run, j) <= x; */ \
-  /*@ assert set_of_run: \forall integer x; in_set(leaves, x) && run_first{Turn}(p, run, j) <= x <==> \
+  /*@ assert set_from: \forall integer x; packed_punctured(p, x) <==> \
+        packed_punctured{Pre}(p, x) || in_set(leaves, x) && run_first{Turn}(p, run, j) <= x; */ \
+  /*@ assert set_of_run: \forall integer x; in_set(leaves, x) && \
+        run_first{Turn}(p, run, j) <= x <==> \
         in_set(leaves, x) && runs_end{Turn}(p, run, j) <= x; */ \
-  /*@ assert set_now: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x) || \
-        in_set(leaves, x) && runs_end(p, run, j) <= x; */
+  /*@ assert set_now: \forall integer x; packed_punctured(p, x) <==> \
+        packed_punctured{Pre}(p, x) || in_set(leaves, x) && runs_end(p, run, j) <= x; */
 
 /* splice_next */
 #define STARTS_NOTED \
