@@ -125,7 +125,7 @@ OPT_SRC := opt/slots/bitmap.c opt/slots/pages.c opt/slots/levels.c opt/packed/ar
 # each implementation without its PRG
 REF_ALL := $(REF_SRC) $(COMMON_SRC)
 OPT_ALL := $(OPT_SRC) $(COMMON_SRC)
-CLI_SRC := cli/main.c cli/command.c cli/options.c cli/message.c cli/cli.c cli/setup.c cli/key.c cli/leftovers.c \
+CLI_SRC := cli/main.c cli/command.c cli/options.c cli/message.c cli/cli.c cli/setup.c cli/key.c cli/filesystem.c cli/leftovers.c \
   cli/keyfile.c cli/replace.c cli/simulate.c
 TLS_SRC := tls/tickets/pool.c tls/tickets/backend.c tls/tickets/tickets.c tls/tickets/locked.c tls/openssl/clients.c tls/openssl/attach.c
 FLEET_SRC := tls/fleet/cause.c tls/fleet/target.c tls/fleet/wire.c tls/fleet/fleet.c valkey/chain.c # also part of libpprf_tls

@@ -89,10 +89,44 @@ static int open_abandoned(int dir, const char *name, const struct stat *key, boo
   return -1;
 }
 
+static DIR *open_list(int dir)
+{
+  int list = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *d = list < 0 ? NULL : fdopendir(list);
+  if (d == NULL && list >= 0)
+    (void)close(list);
+  return d;
+}
+
+/* The next name that may be a killed command's, or NULL. */
+static const char *next_left(DIR *d)
+{
+  struct dirent *e;
+  do
+    e = readdir(d);
+  while (e != NULL && !keyfile_reserved(e->d_name) && !is_hidden(e->d_name));
+  return e == NULL ? NULL : e->d_name;
+}
+
+/* Whether a file has a name that is not a killed command's.  One file may have several of these: a
+ * temporary name, and FUSE's. */
+static bool has_other_name(int dir, const struct stat *s)
+{
+  nlink_t left = 0;
+  struct stat named;
+  DIR *d = s->st_nlink > 1 ? open_list(dir) : NULL;
+  if (d == NULL)
+    return s->st_nlink > 1;
+  for (const char *name; (name = next_left(d)) != NULL;)
+    left += fstatat(dir, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && keyfile_same(&named, s);
+  (void)closedir(d);
+  return s->st_nlink > left;
+}
+
 /* Only unlink a file that has another name: it may be the key itself. */
 static bool erase_abandoned(int dir, const char *name, int fd, const struct stat *s)
 {
-  return (s->st_nlink > 1 || keyfile_overwrite(fd)) && unlinkat(dir, name, 0) == 0;
+  return (has_other_name(dir, s) || keyfile_overwrite(fd)) && unlinkat(dir, name, 0) == 0;
 }
 
 /* Handle one file with a temporary name; *synced: the directory is synced. */
@@ -119,17 +153,12 @@ static void sweep_one(int dir, const char *path, const char *name, const struct 
 
 void keyfile_sweep(int dir, const char *path, const struct stat *key, bool erase)
 {
-  int list = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR *d = list < 0 ? NULL : fdopendir(list);
+  DIR *d = open_list(dir);
   bool synced = false;
-  if (d == NULL) {
-    if (list >= 0)
-      (void)close(list);
+  if (d == NULL)
     return; /* the directory is not readable */
-  }
-  for (struct dirent *e; (e = readdir(d)) != NULL;)
-    if (keyfile_reserved(e->d_name) || is_hidden(e->d_name))
-      sweep_one(dir, path, e->d_name, key, erase, &synced);
+  for (const char *name; (name = next_left(d)) != NULL;)
+    sweep_one(dir, path, name, key, erase, &synced);
   (void)closedir(d);
   if (synced)
     (void)fsync(dir); /* a name that reappears after a crash has overwritten bytes */

@@ -19,14 +19,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "filesystem.h"
 #include "leftovers.h"
 
 /* Missing in some libc headers. */
@@ -34,44 +33,10 @@
 #define RENAME_NOREPLACE 1u
 #define RENAME_EXCHANGE 2u
 #endif
-#ifndef FS_IOC_GETFLAGS
-#define FS_IOC_GETFLAGS _IOR('f', 1, long)
-#define FS_APPEND_FL 0x20
-#endif
 
 #define ACL "system.posix_acl_access"
 
 enum { STATUS_EXISTS = -1 }; /* of create_once: the name is taken (not reported) */
-
-/* ---- file systems that keep old bytes ---- */
-
-/* Copy-on-write file systems, by their statfs(2) magic numbers. */
-static const struct copying {
-  uint32_t magic;
-  const char *name;
-} copying[] = {{0x9123683e, "btrfs"},
-               {0x2fc12fc1, "zfs"},
-               {0xca451a4e, "bcachefs"},
-               {0xf2f52010, "f2fs"},
-               {0x00003434, "nilfs2"}};
-enum { OVERLAYFS = 0x794c7630 };
-
-/* Inside a container there is no way to learn whether a lower layer has an older key or where the
- * upper layer is stored, so always warn. */
-static void warn_of_file_system(int dir, const char *path, bool replaced)
-{
-  struct statfs s;
-  if (fstatfs(dir, &s) != 0)
-    return;
-  if ((uint32_t)s.f_type == OVERLAYFS)
-    warn("%s: it lies on overlayfs: an older copy in a lower layer keeps its leaves, and an upper "
-         "layer in memory forgets punctures at a reboot; keep keys on another file system",
-         path);
-  for (size_t i = 0; replaced && i < sizeof copying / sizeof *copying; i++)
-    if ((uint32_t)s.f_type == copying[i].magic)
-      warn("%s: the old key's bytes stay on the disk until %s uses their blocks again", path,
-           copying[i].name);
-}
 
 /* ---- the new file ---- */
 
@@ -170,7 +135,8 @@ static mode_t copy_acl(const struct keyfile *f, int fd, mode_t mode)
 {
   char acl[4096];
   ssize_t n = fgetxattr(f->fd, ACL, acl, sizeof acl);
-  if (n < 0 && (errno == ENODATA || errno == EOPNOTSUPP || errno == ENOSYS)) {
+  if (n < 0 && (errno == ENODATA || errno == EOPNOTSUPP || errno == ENOSYS ||
+                (errno == EPERM && (mode & 070) == 0))) { /* filtered; a list grants nothing */
     (void)fremovexattr(fd, ACL);
     return mode;
   }
@@ -362,13 +328,6 @@ static void hold_signals(sigset_t *before)
   sigprocmask(SIG_BLOCK, &set, before);
 }
 
-/* In an append-only directory a name, once given, cannot be removed. */
-static bool is_append_only(int dir)
-{
-  int flags[2] = {0}; /* the kernel writes an int, although the request is defined with long */
-  return ioctl(dir, FS_IOC_GETFLAGS, flags) == 0 && (flags[0] & FS_APPEND_FL) != 0;
-}
-
 /* write_new, then a temporary name.  If a nameless file cannot get one, it is created again with a
  * name. */
 static int write_named(struct temporary *t, const struct keyfile *f, const uint8_t *bytes,
@@ -396,7 +355,7 @@ static int close_named(struct temporary *t, const char *path)
 static int replace(struct keyfile *f, const uint8_t *bytes, size_t len, bool keep_mode)
 {
   struct temporary t;
-  if (is_append_only(f->dir))
+  if ((filesystem_flags(f->dir) & APPEND_ONLY) != 0) /* names, once given, cannot be removed */
     return complain(STATUS_FAILED, "%s: cannot replace it: its directory is append-only", f->path);
   uintmax_t elsewhere = names_elsewhere(f);
   int status = write_named(&t, f, bytes, len, keep_mode ? f : NULL);
@@ -411,7 +370,7 @@ static int replace(struct keyfile *f, const uint8_t *bytes, size_t len, bool kee
   if (status != STATUS_DONE)
     return status;
   wipe_old(f, t.name, elsewhere);
-  warn_of_file_system(f->dir, f->path, true);
+  filesystem_warn(f->dir, f->fd, f->path);
   return STATUS_DONE;
 }
 
@@ -486,7 +445,7 @@ static int create_once(int dir, const char *base, const char *path, const uint8_
   status = close_named(&t, path);
   if (status != STATUS_DONE)
     return status;
-  warn_of_file_system(dir, path, false);
+  filesystem_warn(dir, -1, path);
   return STATUS_DONE;
 }
 

@@ -23,7 +23,7 @@ CLI_COMPLETIONS = $(CLI_SHARE)/zsh/site-functions/_pprf $(CLI_SHARE)/fish/vendor
   $(CLI_SHARE)/bash-completion/completions/pprf.bash
 
 PROGRAMS += $(B)/pprf
-TAP_TESTS += cli/test_cli.py
+TAP_TESTS += cli/test_cli.py cli/test_file_systems.py
 
 $(B)/pprf: $(CLI_OBJ) $(IMPL_OBJ) $(B)/cli/impls/list.o $(IMPL_ARCHIVES)
 	$(call LINKED,-ljansson -lm)

@@ -2077,19 +2077,20 @@ class Planted(Case):
             self.assertNotEqual(r.returncode, 0)
 
 
-def main():
+CASES = (Values, Setup, Usage, Files, Puncture, Locking, Failures, Forms, Places, Info, Simulate, Portability, Planted)
+
+
+def main(cases, doc):
     global PPRF, SEED
-    parser = argparse.ArgumentParser(description="Tests of the program pprf; emits TAP.")
+    parser = argparse.ArgumentParser(description=doc.split("\n", maxsplit=1)[0])
     parser.add_argument("--pprf", default=PPRF)
     parser.add_argument("--seed", type=int,
                         default=int(os.environ.get("SEED") or time.time_ns() % 2 ** 32))
     parser.add_argument("tests", nargs="*", metavar="TEST")
     options = parser.parse_args()
     PPRF, SEED = os.path.abspath(options.pprf), options.seed
-    cases = (Values, Setup, Usage, Files, Puncture, Locking, Failures, Forms, Places, Info, Simulate,
-             Portability, Planted)
     sys.exit(tap.run(cases, options.tests, SEED))
 
 
 if __name__ == "__main__":
-    main()
+    main(CASES, __doc__)

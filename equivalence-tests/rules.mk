@@ -15,7 +15,7 @@ EQB := $(B)/$(EQ)
 EQ_CFLAGS := -std=c11 -g $(WARN) -I$(EQ)
 # without the user's link-time optimization: each compiler needs its own linker plugin
 EQ_LDFLAGS := $(filter-out -flto%,$(ALL_LDFLAGS))
-EQ_CLI := command options message cli setup key leftovers keyfile replace simulate
+EQ_CLI := command options message cli setup key filesystem leftovers keyfile replace simulate
 EQ_CLI_FLAGS := -Icli -D_FILE_OFFSET_BITS=64 \
   -D'EVAL_LEAVES_MAX=UINT64_C(1024)' -D'EVAL_LINES_MAX=UINT64_C(1024)' -DDRAWS_MAX=1024
 # the real PRG is renamed, so that the test PRG can call it

@@ -20,7 +20,8 @@ declare -A packages=(
   [prove]="coq libcoq-mathcomp-ssreflect libcoq-mathcomp-algebra ocaml-nox ocaml-findlib python3"
   [prove-wp]="$wp"
   [test]="git cmake zsh fish python3 perl openssl g++ e2fsprogs mandoc musl-tools util-linux valgrind gnutls-bin nginx nginx-dev haproxy stunnel4 apache2-bin
-          $valkey python3-redis python3-cryptography iproute2"
+          $valkey python3-redis python3-cryptography iproute2 strace mount xfsprogs btrfs-progs exfatprogs exfat-fuse ntfs-3g
+          sshfs openssh-sftp-server fuse-overlayfs"
   [fuzz]="clang llvm $rt libssl-dev"
   [fuzz-afl]="afl++"
   [style]="clang-format-19 flake8 python3 shellcheck"

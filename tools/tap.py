@@ -34,7 +34,8 @@ def place_of_keys():
     a file system of which the program warns at each change of a key (pprf-punct(1)), as in a container."""
     kind = subprocess.run(["stat", "-f", "-c", "%T", tempfile.gettempdir()], check=True, stdout=subprocess.PIPE,
                           text=True).stdout.strip()
-    warned = kind in ("overlayfs", "btrfs", "zfs", "bcachefs", "f2fs", "nilfs")
+    warned = kind in ("overlayfs", "btrfs", "zfs", "bcachefs", "f2fs", "nilfs", "fuseblk", "nfs", "smb2", "cifs",
+                      "v9fs")
     return "/dev/shm" if warned and os.access("/dev/shm", os.W_OK) else None
 
 

@@ -49,7 +49,7 @@ KINDS = {"": {}, "_named": {"NO_TMPFILE": "1"}, "_no_exchange": {"NO_EXCHANGE": 
 HARMLESS = set("""
     __errno_location __stack_chk_fail _exit _GLOBAL_OFFSET_TABLE_ __cxa_atexit atexit clock_gettime
     closedir exp log ldexp sqrt sincos round explicit_bzero fclose fcntl fcntl64 fdopen fdopendir ferror
-    fflush fprintf fputc fputs free fwrite geteuid getopt_long getrusage isatty madvise memcmp
+    fflush fgets fprintf fputc fputs free fwrite geteuid getopt_long getrusage isatty madvise memcmp
     memcpy memmove memset mlock prctl printf putc putchar puts qsort raise readdir readdir64
     secure_getenv setrlimit setrlimit64 sigaction sigfillset signal snprintf stat stat64 lstat lstat64
     strcmp strcspn strerror strlen strncmp strrchr strspn strstr strtod sysconf tcgetattr tcsetattr
@@ -451,7 +451,8 @@ def file_systems(scratch):
     others."""
     case = Case(scratch, "file_systems", "opt", 20, ["5"], ["punct"], ["77"])
     for name, number_ in (("overlayfs", 0x794c7630), ("btrfs", 0x9123683e), ("zfs", 0x2fc12fc1),
-                          ("bcachefs", 0xca451a4e), ("f2fs", 0xf2f52010), ("nilfs2", 0x3434), ("", 0xef53)):
+                          ("bcachefs", 0xca451a4e), ("f2fs", 0xf2f52010), ("nilfs2", 0x3434), ("FUSE", 0x65735546),
+                          ("NFS", 0x6969), ("SMB", 0xfe534d42), ("SMB", 0xff534d42), ("9P", 0x1021997), ("", 0xef53)):
         r, _ = case.trace(FILE_SYSTEM=str(number_))
         quiet = run(["punct", "-q", case.path, "78"], LD_PRELOAD=PRELOAD, FILE_SYSTEM=str(number_))
         said = r.stderr.decode()

@@ -21,11 +21,13 @@ import planting  # noqa: E402
 import reach  # noqa: E402
 
 TAP = {"smoke": "build/ref/smoke", "selftest": "build/opt/selftest", "selftest-prg": "build/opt/selftest",
-       "cli": "cli/test_cli.py", "test_tls": "tls/tests/test_tls.py", "test_preload": "tls/nginx/test_preload.py"}
-MADE = {"cli/test_cli.py": ["build/pprf"], "tls/tests/test_tls.py": ["build/pprf-tls-server"],
+       "cli": "cli/test_cli.py", "file_systems": "cli/test_file_systems.py", "test_tls": "tls/tests/test_tls.py",
+       "test_preload": "tls/nginx/test_preload.py"}
+MADE = {"cli/test_cli.py": ["build/pprf"], "cli/test_file_systems.py": ["build/pprf"],
+        "tls/tests/test_tls.py": ["build/pprf-tls-server"],
         "tls/nginx/test_preload.py": ["build/tls/libpprf_tls_preload.so"]}
 # dependencies that neither make nor a script shows: files, tests
-ALSO = [("*.md", ["docs/test_docs.py"]),
+ALSO = [("*.md", ["docs/test_docs.py"]), ("docs/command-line.md", ["cli/test_file_systems.py"]),
         ("include/pprf.h", ["opt/tests/library_test.sh", "build/equivalence-tests/api",
                             "build/equivalence-tests/vectors"]),
         *((pattern, ["build/equivalence-tests/first_use"])  # code that runs while seeds are in memory

@@ -19,8 +19,8 @@ class Tests(planting.Suites):
         return [] if short else super().controls(bugs)
 
     def suite(self, judge):
-        if judge == "cli":
-            return "build/pprf", ["python3", "cli/test_cli.py", "--pprf", "build/pprf", "--seed", "1"]
+        if judge in ("cli", "file_systems"):
+            return "build/pprf", ["python3", f"cli/test_{judge}.py", "--pprf", "build/pprf", "--seed", "1"]
         if judge.startswith("test_"):  # a test of test_gates.py
             return "Makefile", ["python3", "equivalence-tests/gates/test_gates.py", judge]
         target = "build/equivalence-tests/" + judge

@@ -78,6 +78,7 @@ SECONDS = {
     "room_test": 0.6, "wipe": 0.6, "prg_choice": 1.1, "test_attach": 1.2, "selftest-quick": 2, "memory": 2.2,
     "cli-simulate": 2.5, "selftest-prg": 3.2, "selftest-packed": 3.3, "test_tickets": 4.4, "test_preload": 4.8,
     "cli-quick": 5, "test_pool": 5.6, "threads": 6, "cli-freed": 13, "residue": 14, "selftest": 14, "exhaustive": 15,
+    "file_systems": 3.2,
     "random": 20, "crash": 20, "secret-flow": 25, "test_tls": 25, "cli": 40, "shipped-prg": 40, "faults": 45}
 # 5 to 40 of these; they still judge a file that has no other suites
 SLOW = {"selftest", "residue", "faults", "exhaustive", "random", "secret-flow", "threads", "shipped-prg",
@@ -106,6 +107,8 @@ PLAN = [
     (["opt/shared.c"], ["test_pool", "test_tickets", "test_attach"]),
     (["opt/*.[ch]"], OPT),
     (["cli/simulate.[ch]"], ["cli-simulate", "cli-quick", "cli-freed", "cli"]),
+    (["cli/filesystem.[ch]", "cli/leftovers.[ch]", "cli/replace.[ch]"],
+     ["cli-quick", "corpus-cli", "file_systems", "cli-freed", "cli", "crash"]),
     (["cli/*.[ch]"], ["cli-quick", "corpus-cli", "cli-freed", "cli", "crash"]),
     (["tls/tickets/pool.[ch]", "tls/tickets/descriptor.h"], ["test_pool", "test_tickets", "test_attach", "test_tls"]),
     (["tls/tickets/tickets.[ch]", "tls/tickets/backend.[ch]"],
@@ -164,6 +167,7 @@ COMMANDS = {
     "cli-quick": ("build/pprf", CLI + cli_tests(False)),
     "cli-freed": ("build/pprf", CLI + ["test_every_key_is_freed"]),
     "cli": ("build/pprf", CLI),
+    "file_systems": ("build/pprf", [CLI[0], "cli/test_file_systems.py", *CLI[2:]]),
     "test_pool": ("build/tls/test_pool", None),
     "test_attach": ("build/tls/test_attach", None),
     "test_tickets": ("build/tls/test_tickets", None),
