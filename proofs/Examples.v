@@ -200,23 +200,6 @@ Example expansions_bound_ex : size (expanded_all label evens root) <= 7 :=
 Example expansions_total_ex : size (expanded_all label (pts 3 predT) root) = 7 :=
   @expansions_total _ label 3 [::] (pts 3 predT) erefl all_leaves.
 
-(* ---- The security theorems, on the adversaries of proofs/security/forward/SecurityExamples.v --------- *)
-
-From Pprf.spec Require Import Probability Games Reductions.
-From Pprf.proofs Require Import ForwardSecurity Security ReductionCost SecurityExamples.
-
-Definition coins : bool -> bool * bool := fun s => (s, s).
-
-Example fs_adv_sum_tree_ex := @fs_adv_sum_tree _ false level_prg _ adaptive_moves.
-Example fs_adv_guess_ex := @fs_adv_guess _ false level_prg _ _ _ adaptive_moves_ok.
-Example fs_adv_bound_tree_ex := @fs_adv_bound_tree _ false level_prg _ adaptive_moves.
-Example fs_adv_bound_plain_ex := fun eps =>
-  @fs_adv_bound_plain _ false coins _ _ _ eps compare_siblings_moves.
-Example prg_adv_constant_ex := @prg_adv_constant _ false coins.
-Example selective_is_adaptive_ex := @selective_is_adaptive _ false copy_prg _ name_left.
-Example pprf_adv_guess_ex := @pprf_adv_guess _ false copy_prg _ _ _ name_left_one.
-Example pprf_reduction_cost_ex := @pprf_reduction_cost _ false _ _ _ name_left_one.
-
 (* ---- Layout ------------------------------------------------------------------------- *)
 
 From Coq Require Import NArith.
@@ -244,79 +227,6 @@ Proof. by []. Qed.
 Example height_from_neighbours_ex :
   node_height 3 (fun x => leaf_path 3 x \in evens) 5 = 0%nat :=
   @height_from_neighbours _ label 3 (mem evens) [::] [:: i; o; i] [:: i; o; i] erefl erefl erefl.
-
-(* ---- The array of nodes ------------------------------------------------------------- *)
-
-From Pprf.proofs Require Import Refinement.
-
-(* Leaf 3 punctured by the array's own algorithm, including its cursors. *)
-Example list_puncture_3 : positions (list_puncture 0 by_place [:: Node 0 3 10] 3) =
-  positions punctured_3.
-Proof. by []. Qed.
-
-Example list_eval_refines_ex := @list_eval_refines _ by_place 3 (mem evens) 0 x011 erefl.
-Example list_puncture_refines_ex :=
-  @list_puncture_refines _ 0 by_place 3 (mem evens) 0 x011 erefl.
-Example list_puncture_range_refines_ex :=
-  @list_puncture_range_refines _ 0 by_place 3 (mem evens) 0 x011 x100 erefl erefl erefl.
-
-(* The pair slots of a fresh key of depth 3: slot 0 holds the root's seed 1, the others are zero. *)
-Definition slots_fresh : slots N := Slots (fun j => if j =? 0 then 1 else 0) pred0.
-Example slots_fresh_hold : slots_hold 0 by_place 3 slots_fresh 1.
-Proof.
-split=> [n [<- //|//]|j no] /=; case: N.eqb_spec => // jE.
-by case: (no (Node 0 3 1)); [left | rewrite jE].
-Qed.
-Example slots_eval_refines_ex :=
-  @slots_eval_refines _ 0 by_place 3 slots_fresh 1 x011 erefl slots_fresh_hold.
-Example slots_puncture_refines_ex :=
-  @slots_puncture_refines _ 0 by_place 3 slots_fresh 1 x011 erefl slots_fresh_hold.
-
-(* ---- The contracts ------------------------------------------------------------------ *)
-
-From Coq Require Import Lia.
-From Pprf.spec Require Import Contracts.
-From Pprf.proofs Require Import ContractsSound.
-
-(* Depth 1: a fresh key, leaf 0 evaluated, then punctured. Both post-conditions hold. *)
-Definition array_before : array N := fun _ => Node 0 1 10.
-Definition array_after : array N := fun _ => Node 1 0 12.
-Notation by_place_l := (fun k s h => (by_place s h k).1).
-Notation by_place_r := (fun k s h => (by_place s h k).2).
-
-Example covered_before y : acsl_covered array_before 1 y <-> y < 2.
-Proof. by split=> [[k _ [_]] //|y2]; exists 0%nat => //; split=> //=; lia. Qed.
-Example covered_after y : acsl_covered array_after 1 y <-> y = 1.
-Proof.
-split=> [[k _ []]|->]; rewrite /=; first by lia.
-by exists 0%nat => //; split=> /=; lia.
-Qed.
-
-Example inv_before : inv by_place_l by_place_r 10 1 array_before 1.
-Proof. by split; [case | split=> k [|l]]. Qed.
-Example inv_after : inv by_place_l by_place_r 10 1 array_after 1.
-Proof. by split; [case | split=> k [|l]]. Qed.
-
-Example contract_inv_sound_ex : mkseq array_before 1 =
-  map (encode 1) (cover (family by_place 1) 1 pred0 [::] 10).
-Proof. by apply: (contract_inv_sound inv_before) => y y2; split=> // _; apply/covered_before. Qed.
-
-Example eval_post_0 : eval_post by_place_l by_place_r 10 1 array_before 1 0 (Some 11).
-Proof. by split=> [|v [<-]] //; split=> // _; apply/covered_before. Qed.
-Example contract_eval_sound_ex :=
-  @contract_eval_sound _ by_place 10 1 array_before 1 pred0 [:: o] _ erefl erefl eval_post_0.
-
-Example punct_post_0 :
-  punct_post by_place_l by_place_r 10 1 array_before 1 array_after 1 0.
-Proof.
-split; first exact: inv_after.
-  by move=> y _ y0 /covered_after; lia.
-by move=> y n; rewrite covered_before covered_after; lia.
-Qed.
-Example contract_punct_sound_ex := @contract_punct_sound _ by_place
-  10 1 array_before 1 array_after 1 pred0 [:: o] erefl erefl punct_post_0.
-Example contract_range_sound_ex := @contract_range_sound _ by_place
-  10 1 array_before 1 array_after 1 pred0 [:: o] [:: o] erefl erefl erefl punct_post_0.
 
 (* ---- The key file ------------------------------------------------------------------- *)
 

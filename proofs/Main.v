@@ -6,14 +6,12 @@ From Pprf.proofs Require Import RefSecurity OptSecurity OptInhabited Sha3Securit
 From Pprf.proofs Require Import PrpSwitch SuiteBounds AesSecurity.
 From Pprf.spec Require Import AcslMemory AcslRef AcslOpt AcslApi AcslKey AcslImport AcslStore AcslCodec.
 From mathcomp Require Import all_ssreflect all_algebra.
-From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame IdealGame Attack WeakSeeds Tickets TicketGame.
+From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame IdealGame Tickets TicketGame.
 From Pprf.proofs Require Import Correctness Executable Scenarios Sizes.
-From Pprf.proofs Require Import ForwardSecurity Security ReductionCost.
-From Pprf.proofs Require Import IdealSecurity IdealSuites AttackGain WeakSeedsGain.
 From Pprf.proofs Require Import EvaluationSecurity EvaluationCost Leakage TicketPool TicketSecurity.
 From Coq Require Import NArith.
 From Pprf.spec Require Import CModel Contracts Codec.
-From Pprf.proofs Require Import Layout Refinement ContractsSound CodecProofs.
+From Pprf.proofs Require Import Layout CodecProofs.
 From Pprf.proofs Require Import AcslAgree AcslSound ImportSound AcslLayout ApiSound KeySound CostSound AcslCodec.
 From Pprf.proofs Require Import KeccakSound KeccakSuite AesSound AesVectorSound AesVectorPair KeccakVectorSound KeccakWalk
   ShaSound.
@@ -98,19 +96,6 @@ Print Assumptions expansions_mem.
 Print Assumptions expansions_puncture.
 Print Assumptions expansions_bound.
 Print Assumptions expansions_total.
-Print Assumptions fs_adv_sum.
-Print Assumptions fs_adv_sum_tree.
-Print Assumptions fs_adv_guess.
-Print Assumptions fs_adv_bound.
-Print Assumptions fs_adv_bound_tree.
-Print Assumptions fs_adv_bound_plain.
-Print Assumptions prg_adv_constant.
-Print Assumptions selective_is_adaptive.
-Print Assumptions pprf_adv_sum.
-Print Assumptions pprf_adv_guess.
-Print Assumptions pprf_secure.
-Print Assumptions reduction_cost.
-Print Assumptions pprf_reduction_cost.
 Print Assumptions ev_adv_sum.
 Print Assumptions ev_adv_guess.
 Print Assumptions ev_adv_bound.
@@ -119,18 +104,6 @@ Print Assumptions ev_adv_bound_set.
 Print Assumptions ev_adv_bound_first.
 Print Assumptions ev_adv_bound_users.
 Print Assumptions ev_reduction_cost.
-Print Assumptions id_adv_bound.
-Print Assumptions bare_adv_bound.
-Print Assumptions distinct_adv_bound.
-Print Assumptions salted_adv_bound.
-Print Assumptions many_targets_gain.
-Print Assumptions many_targets_half.
-Print Assumptions hashes_many.
-Print Assumptions depth_loss.
-Print Assumptions weak_prg_bound.
-Print Assumptions weak_leaves_adv.
-Print Assumptions weak_leaves_third.
-Print Assumptions weak_leaves_in.
 Print Assumptions key_leaks.
 Print Assumptions history_independent.
 Print Assumptions ticket_issued_once.
@@ -147,16 +120,6 @@ Print Assumptions encode_sorted.
 Print Assumptions pair_slot_injective.
 Print Assumptions slot_overwritten.
 Print Assumptions height_from_neighbours.
-Print Assumptions list_eval_refines.
-Print Assumptions list_puncture_refines.
-Print Assumptions list_puncture_range_refines.
-Print Assumptions slots_eval_refines.
-Print Assumptions slots_puncture_refines.
-Print Assumptions contract_inv_sound.
-Print Assumptions contract_range_sound.
-Print Assumptions contract_punct_sound.
-Print Assumptions contract_eval_sound.
-Print Assumptions contract_inv_complete.
 Print Assumptions size_encode_key.
 Print Assumptions decode_encode.
 Print Assumptions decode_canonical.

@@ -4,7 +4,7 @@ From mathcomp Require Import all_ssreflect.
 From Coq Require Import NArith Lia.
 From Coq Require ZifyBool.
 From Pprf.spec Require Import Ggm CModel Contracts.
-From Pprf.proofs Require Import Correctness Layout Refinement.
+From Pprf.proofs Require Import Correctness Layout.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.

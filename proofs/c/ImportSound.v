@@ -6,7 +6,7 @@ From Coq Require Import NArith ZArith Lia.
 From Coq Require ZifyBool ZifyNat.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Ggm CModel Contracts.
-From Pprf.proofs Require Import Correctness Layout Refinement ContractsSound.
+From Pprf.proofs Require Import Correctness Layout ContractsSound.
 From Pprf.spec Require Import AcslMemory AcslRef AcslKey AcslImport.
 From Pprf.proofs Require Import AcslAgree.
 Set Implicit Arguments.

@@ -6,7 +6,7 @@ From Coq Require ZifyBool ZifyNat.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Ggm CModel.
 From Pprf.spec Require Import AcslMemory AcslRef AcslKey AcslOpt AcslApi AcslStore KeyCalls.
-From Pprf.proofs Require Import Correctness Layout Refinement AcslAgree AcslSound AcslLayout ApiSound.
+From Pprf.proofs Require Import Correctness Layout AcslAgree AcslSound AcslLayout ApiSound.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.

@@ -55,6 +55,13 @@ elim: d x => [|d IH] x; rewrite ?pow2S /= => xd; first by nlia.
 by case: N.leb_spec => /= c; rewrite ?size_leaf_path IH; nlia.
 Qed.
 
+Lemma leaf_le_num x y : size x = size y -> leaf_le x y = (leaf_num x <=? leaf_num y).
+Proof.
+elim: x y => [|c x IH] [|e y] //= [s]; rewrite -s.
+have := leaf_num_lt x; have := leaf_num_lt y; rewrite -s => ly lx.
+case: c e => [] [] /=; rewrite ?IH //; apply/idP/idP; nlia.
+Qed.
+
 Lemma leaf_num_inj x y : size x = size y -> leaf_num x = leaf_num y -> x = y.
 Proof. by move=> s E; rewrite -(leaf_numK x) s E leaf_numK. Qed.
 
@@ -413,6 +420,40 @@ Proof. by move/canonical_ncover => E; rewrite (encode_cover d (fun x => ~~ cover
 Theorem cover_well_formed d (P : pred bitseq) k :
   well_formed d (map (encode d) (cover (family d) d P [::] k)).
 Proof. by rewrite encode_cover_path ncover_well_formed. Qed.
+
+Lemma ncover_ends h P s k : all (fun n => last_end n <=? s + pow2 h) (ncover h P s k).
+Proof.
+elim: h s k => [|h IH] s k.
+  by rewrite /=; case: ifP => //= _; rewrite /last_end /= N.leb_refl.
+case hp: (nhas_leaf h.+1 P s); last by rewrite ncover_no_leaf ?hp //= /last_end /= N.leb_refl.
+rewrite ncover_has_leafS // all_cat; apply/andP; split.
+  by apply: sub_all (IH _ _) => n; rewrite pow2S; nlia.
+by apply: sub_all (IH _ _) => n; rewrite pow2S; nlia.
+Qed.
+
+Lemma ncover_starts h P s k : all (fun n => s <=? start n) (ncover h P s k).
+Proof.
+elim: h s k => [|h IH] s k; first by rewrite /=; case: ifP => //= _; rewrite N.leb_refl.
+case hp: (nhas_leaf h.+1 P s); last by rewrite ncover_no_leaf ?hp //= N.leb_refl.
+rewrite ncover_has_leafS // all_cat IH /=.
+by apply: sub_all (IH _ _) => n; have := pow2_gt0 h; nlia.
+Qed.
+
+Lemma walk_descend d p k y : (size p + size y = d)%nat ->
+  walk (first_leaf d p) (size y) k (first_leaf d p + leaf_num y) =
+  descend (family d) p k y.
+Proof.
+elim: y p k => [//|c y IH] p k pd; rewrite [size _]/= [walk _ _ _ _]/=.
+have lt : (size p < d)%nat by rewrite -pd addnS ltnS leq_addr.
+have hd : (d - (size p).+1 = size y)%nat by rewrite -pd addnS subSS addKn.
+have hp : (size (rcons p c) + size y = d)%nat by rewrite size_rcons addSnnS.
+have := leaf_num_lt y => ly; rewrite [descend _ _ _ _]/= -IH // first_leaf_rcons // hd.
+rewrite /child /CModel.family (_ : (d - size p = (size y).+1)%nat); last first.
+  by rewrite -pd addKn.
+case: c pd hp => pd hp; rewrite [leaf_num _]/=.
+  by case: N.ltb_spec => [|_]; [nlia | congr CModel.walk; nlia].
+by case: N.ltb_spec => [_|]; [rewrite N.add_0_r N.add_0_l | nlia].
+Qed.
 
 End Layout.
 

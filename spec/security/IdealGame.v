@@ -4,8 +4,7 @@
    which the PRG assumption used elsewhere hides. Definitions only.
 
    At node p the PRG is the random function of (tag p, seed). The tag is what is hashed besides
-   the seed: nothing (bare), or the user's salt and the node's position in that user's tree
-   (salted). *)
+   the seed: nothing (bare), or the user's salt and the node's id (SuiteFamilies.v). *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame.
 Set Implicit Arguments.
@@ -85,26 +84,5 @@ End IdealGame.
 (* The suite of the bare seed: the same function at every node of every user. *)
 Definition bare_tag (p : bitseq) : unit := tt.
 
-Section Salted.
-Variable Seed : finType.
-Variable s0 : Seed.
-Variable d c : nat.
-Variable Salt : finType.
-Variable salt0 : Salt.
-
-(* pairs of a salt and a place; the instance is found by unification *)
+(* pairs of a salt and what is hashed beside it; the instance is found by unification *)
 Definition fin_type (T : finType) (_ : phant T) : finType := T.
-Definition salted : finType := fin_type (Phant (Salt * d.-bseq bool)).
-
-(* The salt of node p's user, and the node's place in that user's tree. *)
-Definition salted_tag (ts : seq Salt) (p : bitseq) : salted :=
-  (nth salt0 ts (val (take c p)), insubd [bseq] (drop c p)).
-
-(* Each user draws a salt; all salts are public from the start. *)
-Definition salted_game (w : world) (A : seq Salt -> id_adversary Seed d salted) : prog bool :=
-  ts <-$ unifs salt0 (2 ^ c) ;; id_game s0 (salted_tag ts) c w (A ts).
-
-Definition salted_adv (A : seq Salt -> id_adversary Seed d salted) : rat :=
-  Pr (salted_game Real A) - Pr (salted_game Ideal A).
-
-End Salted.

@@ -2,7 +2,7 @@
 (* The cost of the reductions of EvaluationGame.v: PRG calls and random draws. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame.
-From Pprf.proofs Require Import Correctness ProbabilityFacts ForwardSecurity ReductionCost.
+From Pprf.proofs Require Import Correctness ProbabilityFacts ReductionFacts.
 From Pprf.proofs Require Import EvaluationSecurity.
 Set Implicit Arguments.
 Unset Strict Implicit.

@@ -4,13 +4,16 @@
    refuses what would make the game trivial, and nothing else that these adversaries ask. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame.
-From Pprf.proofs Require Import Compat ProbabilityFacts ForwardSecurity SecurityExamples.
+From Pprf.proofs Require Import Compat ProbabilityFacts ReductionFacts.
 From Pprf.proofs Require Import EvaluationSecurity EvaluationCost.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
 Import GRing.Theory Num.Theory Order.Theory.
 Local Open Scope ring_scope.
+
+(* A broken PRG on one-bit seeds: both children get the parent's seed. *)
+Definition copy_prg (p : bitseq) (s : bool) : bool * bool := (s, s).
 
 Section Adversaries.
 Variable d : nat.
@@ -28,6 +31,7 @@ Definition ask_key (p : {p : bitseq | (size p <= d)%N}) (k : option (key bool) -
   adversary := @Ask _ ev_reply (Reveal p) k.
 End Adversaries.
 
+Definition left_leaf : leaf 1 := [tuple false].
 Definition right_leaf : leaf 1 := [tuple true].
 Definition whole : {p : bitseq | (size p <= 1)%N} := exist _ [::] isT.
 

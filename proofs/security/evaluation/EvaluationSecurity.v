@@ -11,7 +11,7 @@
    challenge (leaf_step). *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame.
-From Pprf.proofs Require Import Correctness Sizes ProbabilityFacts ForwardSecurity.
+From Pprf.proofs Require Import Correctness Sizes ProbabilityFacts ReductionFacts.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -772,14 +772,14 @@ rewrite (@cuts_of_value _ s0 G d (st0 c) erefl (st0_ok cd) c [::] (roots c) A cd
 rewrite /cuts big_filter [RHS]big_mkcond; apply: eq_big_seq => x xc.
 case F : (~~ _) => //; rewrite /cut_term; case: x xc F => -[before p] after /= xc /negbFE F.
 have pd := allP (cuts_of_depth [::] cd (roots_size c)) _ xc.
-have N w : ForwardSecurity.adv s0 G (reduction_at s0 (st0 c) w (before, p, after) A) = 0.
+have N w : ReductionFacts.adv s0 G (reduction_at s0 (st0 c) w (before, p, after) A) = 0.
   rewrite (embed s0 G (st0_ok cd)) // /world_value.
   have Z ns cut_off : ex (unifs s0 (size ns)) (fun ss =>
       value s0 (@tests_below _ p) (seed_of s0 G (zip ns ss)) cut_off (st0 c) A) = 0.
     by rewrite -[RHS](ex_const (unifs s0 (size ns))); apply: eq_ex => ss; apply: never_in CU F _.
   by rewrite !Z subrr.
-rewrite -[LHS]/(ForwardSecurity.adv s0 G (reduction_at s0 (st0 c) Real (before, p, after) A) -
-                ForwardSecurity.adv s0 G (reduction_at s0 (st0 c) Ideal (before, p, after) A)).
+rewrite -[LHS]/(ReductionFacts.adv s0 G (reduction_at s0 (st0 c) Real (before, p, after) A) -
+                ReductionFacts.adv s0 G (reduction_at s0 (st0 c) Ideal (before, p, after) A)).
 by rewrite !N subrr.
 Qed.
 
@@ -790,7 +790,7 @@ Proof.
 move=> cd CU; rewrite (ev_adv_sum cd CU) /ev_guess.
 rewrite (big_nth ([::], [::], [::])) big_mkord.
 set cs := cuts d c U; case: (size cs) => [|N]; first by rewrite big_ord0 mul0r.
-rewrite -/(ForwardSecurity.adv _ _ _) adv_Sample.
+rewrite -/(ReductionFacts.adv _ _ _) adv_Sample.
 under eq_avg => real do (rewrite adv_Sample; under eq_avg => t do rewrite adv_flip).
 rewrite avg_bool /= /avg card_ord sumrN mulNr -mulrBl natrM -sumrB.
 by rewrite mulrC mulrA !divfK // pnatr_eq0.

@@ -8,7 +8,7 @@
    seed (blind). *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame IdealGame.
-From Pprf.proofs Require Import Compat Correctness Sizes ProbabilityFacts ForwardSecurity EvaluationSecurity.
+From Pprf.proofs Require Import Compat Correctness Sizes ProbabilityFacts ReductionFacts EvaluationSecurity.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.

@@ -76,7 +76,7 @@ Hypothesis cd : (c <= d)%N.
 
 (* 2^c users who hash only the bare seed: every inner node of every user is a target of every
    query. *)
-Theorem bare_adv_bound (A : id_adversary Seed d _) (Q : nat) : hashes_at_most Q A ->
+Lemma bare_adv_bound (A : id_adversary Seed d _) (Q : nat) : hashes_at_most Q A ->
   `|id_adv s0 bare_tag c A| <=
     ((2 ^ d - 2 ^ c) * Q + 'C(2 ^ d - 2 ^ c, 2))%:R / #|Seed|%:R.
 Proof.
@@ -86,19 +86,6 @@ have -> : 'C(n, 2) = clashes (map bare_tag (inner d c)).
   by elim: (inner d c) => //= p ps <-.
 apply: (@id_adv_bound Seed s0 d _ bare_tag c cd A Q n) => // t.
 by rewrite /targets -sz count_size.
-Qed.
-
-(* If all nodes have separate tags, each query has one target: the numbers of users, leaves,
-   evaluations, thefts and challenges cost nothing. *)
-Theorem distinct_adv_bound (Tag : finType) (tag : bitseq -> Tag) (A : id_adversary Seed d Tag) (Q : nat) :
-  uniq (map tag (inner d c)) -> hashes_at_most Q A -> `|id_adv s0 tag c A| <= Q%:R / #|Seed|%:R.
-Proof.
-move=> u H; have Z : clashes (map tag (inner d c)) = 0%N.
-  elim: (map _ _) u => //= t ts IH /andP [nt /IH ->]; rewrite addn0.
-  by apply/eqP; rewrite -leqn0 leqNgt -has_count has_pred1.
-have -> : Q = (1 * Q + clashes (map tag (inner d c)))%N by rewrite Z mul1n addn0.
-apply: (@id_adv_bound Seed s0 d _ tag c cd A Q 1) => // t.
-rewrite /targets -(count_map tag (pred1 t)) (count_uniq_mem _ u); by case: (_ \in _).
 Qed.
 
 Variable Salt : finType.
@@ -126,13 +113,6 @@ rewrite -(size_map user); apply: uniq_leq_size.
   by apply: val_inj E; rewrite !size_takel.
 move=> i /mapP [p /sp [/andP [cp _] E _] ->]; rewrite mem_filter E eqxx mem_iota /=.
 by have := val_lt (take c p); rewrite size_takel.
-Qed.
-
-Lemma salted_targets (ts : seq Salt) t : size ts = (2 ^ c)%N ->
-  (targets d (salted_tag d c salt0 ts) c t <= count (pred1 t.1) ts)%N.
-Proof.
-apply: placed_targets => p q sp sq /(congr1 (@bseqval _ _)) /=.
-by rewrite !val_insubd !(leq_trans _ (leq_subr c d)).
 Qed.
 
 (* Users who draw salts, and tags that are shared by at most one node more than there are clashes
@@ -163,16 +143,6 @@ have -> : (Q%:R + (Q + n)%:R * ('C(2 ^ c, 2))%:R / #|Salt|%:R) / S =
   rewrite (eq_ex _ E) ex_shift ex_scale ex_clashes mulrDl; congr (_ + _).
   by rewrite [RHS]mulrACA -[LHS]mulrA; congr (_ * _); apply: mulrC.
 exact: ex_unifs_norm.
-Qed.
-
-(* 2^c users with salts that they draw: a query has more than one target only if salts clash. *)
-Theorem salted_adv_bound (A : seq Salt -> id_adversary Seed d (salted d Salt)) (Q : nat) :
-  (forall ts, hashes_at_most Q (A ts)) ->
-  `|salted_adv s0 c salt0 A| <=
-    (Q%:R + (Q + (2 ^ d - 2 ^ c))%:R * ('C(2 ^ c, 2))%:R / #|Salt|%:R) / #|Seed|%:R.
-Proof.
-apply: drawn_adv_bound => ts t sz.
-exact: leq_trans (salted_targets t sz) (count_le_clashes _ _).
 Qed.
 
 End Families.

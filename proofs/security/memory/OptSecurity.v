@@ -6,8 +6,8 @@ From Coq Require ZifyBool ZifyNat.
 From Pprf.spec Require Import AcslMemory AcslRef AcslKey AcslOpt AcslApi AcslStore.
 From mathcomp Require Import all_ssreflect ssralg rat.
 From Pprf.spec Require Import Ggm CModel Probability Games Reductions Oracle EvaluationGame.
-From Pprf.proofs Require Import Correctness Sizes Layout Refinement AcslAgree AcslSound AcslLayout ApiSound.
-From Pprf.proofs Require Import ProbabilityFacts ForwardSecurity EvaluationSecurity Leakage.
+From Pprf.proofs Require Import Correctness Sizes Layout AcslAgree AcslSound AcslLayout ApiSound.
+From Pprf.proofs Require Import ProbabilityFacts ReductionFacts EvaluationSecurity Leakage.
 From Pprf.spec Require Import RefGame OptGame.
 From Pprf.proofs Require Import MemoryGame RefSecurity.
 Set Implicit Arguments.

@@ -6,8 +6,8 @@ From Coq Require ZifyBool ZifyNat.
 From Pprf.spec Require Import AcslMemory AcslRef AcslKey.
 From mathcomp Require Import all_ssreflect ssralg rat.
 From Pprf.spec Require Import Ggm CModel Probability Games Reductions Oracle EvaluationGame.
-From Pprf.proofs Require Import Correctness Sizes Layout Refinement AcslAgree AcslSound.
-From Pprf.proofs Require Import ProbabilityFacts ForwardSecurity EvaluationSecurity Leakage.
+From Pprf.proofs Require Import Correctness Sizes Layout AcslAgree AcslSound.
+From Pprf.proofs Require Import ProbabilityFacts ReductionFacts EvaluationSecurity Leakage.
 From Pprf.spec Require Import RefGame.
 From Pprf.proofs Require Import MemoryGame.
 Set Implicit Arguments.
@@ -378,7 +378,7 @@ rewrite /image /=; case: ifP => [A|nA].
   have kn : (Z.to_nat k < Z.to_nat (cell M (count l)))%nat by rewrite nE Nat2Z.id.
   have /= := nat _ kn; have kE : Z.of_nat (Z.to_nat k) = k by lia.
   have : as_array V M spot (Z.to_nat k) = encode d (nth ([::], zero_block S) (keyc P s) (Z.to_nat k)).
-    rewrite -(nth_map _ (blank (zero_block S))) // -held_nodesE -aE nth_mkseq //.
+    rewrite -(nth_map _ (encode d ([::], zero_block S))) // -held_nodesE -aE nth_mkseq //.
   rewrite /as_array kE => -> [/= E1 E2 E3].
   set n := nth _ _ _ in E1 E2 E3 *.
   have tq i : 0 <= i < 4 -> c_uint64_t (cell M (shift 1 (shift ref_node_cells spot k) i)).

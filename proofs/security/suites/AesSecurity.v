@@ -10,7 +10,7 @@ From Pprf.spec Require Import LaneCode AesCode.
 From Pprf.spec Require Import Ggm CModel Probability Games Reductions Oracle EvaluationGame.
 From Pprf.spec Require Codec.
 From Pprf.spec Require Import Fips202 RefGame OptGame Sha3Suite CodeSuite SaltedSuite PrpGame SuiteFamilies AesSuite.
-From Pprf.proofs Require Import Compat Layout ProbabilityFacts ForwardSecurity EvaluationSecurity.
+From Pprf.proofs Require Import Compat Layout ProbabilityFacts ReductionFacts EvaluationSecurity.
 From Pprf.proofs Require Import RefSecurity OptSecurity Sha3Security KeccakSym KeccakSound KeccakSuite.
 From Pprf.proofs Require Import AesRounds AesSound CodeSecurity SaltedSecurity PrpSwitch SuiteBounds.
 From Pprf.spec Require Import Fips197.

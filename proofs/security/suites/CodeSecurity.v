@@ -7,7 +7,7 @@ From Pprf.spec Require Import AcslMemory AcslKey.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import LaneCode KeccakCode.
 From Pprf.spec Require Import Ggm CModel Probability Games Reductions Oracle EvaluationGame.
-From Pprf.proofs Require Import Correctness Layout ProbabilityFacts ForwardSecurity EvaluationSecurity.
+From Pprf.proofs Require Import Correctness Layout ProbabilityFacts ReductionFacts EvaluationSecurity.
 From Pprf.spec Require Import Fips202 RefGame OptGame Sha3Suite CodeSuite.
 From Pprf.proofs Require Import MemoryGame RefSecurity OptSecurity Sha3Security KeccakSuite.
 Set Implicit Arguments.

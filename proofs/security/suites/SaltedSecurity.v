@@ -9,7 +9,7 @@ From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import LaneCode KeccakCode.
 From Pprf.spec Require Import Ggm CModel Probability Games Reductions Oracle EvaluationGame.
 From Pprf.spec Require Import RefGame OptGame Sha3Suite CodeSuite SaltedSuite.
-From Pprf.proofs Require Import Layout ProbabilityFacts ForwardSecurity EvaluationSecurity.
+From Pprf.proofs Require Import Layout ProbabilityFacts ReductionFacts EvaluationSecurity.
 From Pprf.proofs Require Import RefSecurity OptSecurity Sha3Security KeccakSuite CodeSecurity.
 Set Implicit Arguments.
 Unset Strict Implicit.

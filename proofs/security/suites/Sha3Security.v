@@ -7,7 +7,7 @@ From Coq Require Import NArith ZArith Lia.
 From Pprf.spec Require Import AcslMemory AcslKey.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm CModel Probability Games Reductions Oracle EvaluationGame.
-From Pprf.proofs Require Import Correctness Layout ForwardSecurity EvaluationSecurity.
+From Pprf.proofs Require Import Correctness Layout ReductionFacts EvaluationSecurity.
 From Pprf.spec Require Import Fips202 RefGame Sha3Suite.
 From Pprf.proofs Require Import MemoryGame RefSecurity.
 Set Implicit Arguments.

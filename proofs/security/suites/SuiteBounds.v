@@ -7,7 +7,7 @@ From Coq Require Import NArith Lia.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm CModel Probability Games Reductions Oracle EvaluationGame IdealGame.
 From Pprf.spec Require Import Fips202 RefGame Sha3Suite PrpGame SuiteFamilies.
-From Pprf.proofs Require Import Compat Layout ProbabilityFacts ForwardSecurity EvaluationSecurity.
+From Pprf.proofs Require Import Compat Layout ProbabilityFacts ReductionFacts EvaluationSecurity.
 From Pprf.proofs Require Import IdealSecurity IdealSuites PrpSwitch.
 Set Implicit Arguments.
 Unset Strict Implicit.

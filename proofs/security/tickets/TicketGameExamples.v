@@ -5,7 +5,7 @@
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame.
 From Pprf.spec Require Import TicketGame.
-From Pprf.proofs Require Import Compat ProbabilityFacts SecurityExamples EvaluationExamples.
+From Pprf.proofs Require Import Compat ProbabilityFacts EvaluationExamples.
 From Pprf.proofs Require Import TicketSecurity.
 Set Implicit Arguments.
 Unset Strict Implicit.
