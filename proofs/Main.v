@@ -2,7 +2,7 @@
 (* The end of the proof: the headline theorems, each closed under the global context. *)
 From Coq Require Import ZArith.
 From Pprf.spec Require Import RefGame OptGame Sha3Suite CodeSuite SaltedSuite PrpGame SuiteFamilies AesSuite.
-From Pprf.proofs Require Import RefSecurity OptSecurity OptInhabited Sha3Security CodeSecurity SaltedSecurity.
+From Pprf.proofs Require Import RefSecurity RefInhabited OptSecurity OptInhabited Sha3Security CodeSecurity SaltedSecurity.
 From Pprf.proofs Require Import PrpSwitch SuiteBounds AesSecurity.
 From Pprf.spec Require Import AcslMemory AcslRef AcslOpt AcslApi AcslKey AcslImport AcslStore AcslCodec.
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -25,8 +25,9 @@ Print Assumptions ref_code_secure.
 Print Assumptions opt_code_secure.
 Print Assumptions sha3_suite_ok.
 (* Functions and memory that satisfy the statements about opt, for every suite and depth, and any
-   words of the bitmap. *)
+   words of the bitmap; and those about ref. *)
 Print Assumptions opt_inhabited.
+Print Assumptions ref_inhabited.
 Print Assumptions keccak_is_the_suite.
 (* The same four for sha3-256-salted, whatever the salt; and with a random public salt. *)
 Print Assumptions ref_salted_secure.

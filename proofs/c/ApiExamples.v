@@ -316,9 +316,13 @@ Definition acsl_store_holds_ex := @acsl_store_holds tree tree_definitions tree_l
 
 (* ---- A packed key, evaluated and punctured ------------------------------------------------------ *)
 
-(* Block 1 holds the key, block 30 its store, of which two cells say which leaves are punctured. *)
+(* Block 1 holds the key, block 30 its store: two cells say which leaves are punctured, two hold the seeds of the
+   others. *)
 Definition packed_tree : api := @api_intro (api_layout tree)
-  (fun L p x => (x = 0 \/ x = 1) /\ cell L (fst p, 9 + x) = 1) (fun _ _ _ => True)
+  (fun L p x => (x = 0 \/ x = 1) /\ cell L (fst p, 9 + x) = 1)
+  (fun L R p => forall x, x = 0 \/ x = 1 ->
+     let lo := cell L (fst p, 7 + x) in
+     if cell L (fst p, 9 + x) =? 1 then lo = 0 else seed_from_words tree lo 0 = leaf_value tree R 1 x)
   (@whole tree) (@cover_size tree) (fun _ _ => True) (fun _ _ => True)
   (pprf_seed_intro 10 0) (6, 0) (7, 0) (8, 0) 7 (fun v => (v, 0)) (0, 0).
 
@@ -326,7 +330,9 @@ Definition packed_state (gone0 gone1 value : Z) : memory := {|
   cell := fun q =>
     if fst q =? 1 then if (snd q =? 1) || (snd q =? 4) then 1 else if snd q =? 20 then 30 else 0
     else if fst q =? 30 then
-      if snd q =? 1 then 1 else if snd q =? 9 then gone0 else if snd q =? 10 then gone1 else 0
+      if snd q =? 1 then 1 else if snd q =? 9 then gone0 else if snd q =? 10 then gone1
+      else if snd q =? 7 then if gone0 =? 1 then 0 else 11
+      else if snd q =? 8 then if gone1 =? 1 then 0 else 12 else 0
     else if fst q =? 5 then if snd q =? 0 then value else 0 else 0;
   may_read := fun _ => True; may_write := fun _ => True |}.
 
@@ -343,7 +349,8 @@ Lemma packed_holds_key a b v (P : pred bitseq) :
   holds_key packed_tree at_key (packed_state a b v) 1 P.
 Proof.
 move=> E; split=> //; [by case | | by move=> x xd; rewrite packed_punctured_at; exact: E].
-by split=> //; split=> //; split=> // n; case: n.
+split=> //; split=> //; split=> [_|n]; last by case: n.
+by split=> // x [->|->] /=; case: Z.eqb_spec.
 Qed.
 
 Lemma packed_fresh_key a b v : holds_key packed_tree at_key (packed_state a b v) 1
@@ -378,6 +385,14 @@ case: (Z.eqb_spec x 5) => // e; case: (Z.eqb_spec y 0) => // e'.
 by case: (out _ (or_introl erefl)); rewrite e e'; split=> //=; lia.
 Qed.
 
+Lemma packed_changes a b a' b' v rs : List.In (span 11 (30, 0) 0 0) rs ->
+  unchanged (packed_state a b v) (packed_state a' b' v) rs.
+Proof.
+move=> ir q out; case: q out => x y /= out; case: (Z.eqb_spec x 1) => // x1; case: (Z.eqb_spec x 30) => // e.
+have yB : ~ (0 <= y < 11) by move=> yB; apply: (out _ ir); rewrite e; split=> //=; lia.
+by do ![case: Z.eqb_spec => ?; first by lia].
+Qed.
+
 Example packed_eval : pprf_eval_contract packed_tree (packed_state 0 0 0) (packed_state 0 0 11) at_key 0 at_value PPRF_OK.
 Proof.
 move=> _ _; split; first exact: packed_value_changes.
@@ -398,10 +413,7 @@ Example packed_eval_punct :
   pprf_eval_punct_contract packed_tree (packed_state 0 0 11) (packed_state 1 0 11) at_key 0 at_value PPRF_OK.
 Proof.
 move=> _ _; split.
-  move=> q out; case: q out => x y /= out; case: (Z.eqb_spec x 1) => // x1; case: (Z.eqb_spec x 30) => // e.
-  case: (Z.eqb_spec y 1) => // y1; case: (Z.eqb_spec y 9) => // e'.
-  case: (out (span 11 (30, 0) 0 0)); first by do 8 right; left.
-  by rewrite e e'; split=> //=; lia.
+  by apply: packed_changes; do 8 right; left.
 split=> //; split; first by rewrite /c_int /PPRF_OK; lia.
 split.
 - by split=> // -[].
@@ -435,11 +447,63 @@ split.
 - by move=> _; split=> // x; rewrite !packed_punctured_at.
 Qed.
 
+(* Memory is refused, and nothing changes. *)
+Example packed_punct_refused : pprf_punct_contract packed_tree (packed_state 1 0 0) (packed_state 1 0 0) at_key 1 PPRF_ERR_NOMEM.
+Proof.
+move=> _ _; split=> //; split=> //; split; first by rewrite /c_int /PPRF_ERR_NOMEM; lia.
+split.
+- by [].
+- by split=> // -[_ []].
+- by move=> _; split=> //; have [_ _ _ []] := packed_fresh_key 1 0 0.
+- by split=> // -[_ [_]]; change (pow2 packed_tree _) with 2; lia.
+- by split=> // -[_ [_ [_ /packed_punctured_at]]]; lia.
+- by do 6 right; split=> //; split=> // n; case: n.
+- by [].
+- by [].
+- by [].
+Qed.
+
+Example packed_range :
+  pprf_punct_range_contract packed_tree (packed_state 1 0 0) (packed_state 1 1 0) at_key 0 1 PPRF_OK.
+Proof.
+move=> _ _; split; first by apply: packed_changes; do 8 right; left.
+split=> //; split; first by rewrite /c_int /PPRF_OK; lia.
+split.
+- by [].
+- by split=> // -[_ []].
+- by move=> _; split=> //; have [_ _ _ []] := packed_fresh_key 1 1 0.
+- by split=> // -[_ [_]]; change (pow2 packed_tree _) with 2; lia.
+- by split=> // -[_ [_ [_ /(_ 1 ltac:(lia)) /packed_punctured_at]]]; lia.
+- by left.
+- by move=> _ x; rewrite !packed_punctured_at; lia.
+- by [].
+- by [].
+Qed.
+
+Example packed_punct_gone :
+  pprf_punct_contract packed_tree (packed_state 1 1 0) (packed_state 1 1 0) at_key 1 PPRF_ERR_PUNCTURED.
+Proof.
+move=> _ _; split=> //; split=> //; split; first by rewrite /c_int /PPRF_ERR_PUNCTURED; lia.
+split.
+- by [].
+- by split=> // -[_ []].
+- by move=> _; split=> //; have [_ _ _ []] := packed_fresh_key 1 1 0.
+- by split=> // -[_ [_]]; change (pow2 packed_tree _) with 2; lia.
+- split=> // _; do 2 (split; first by case); split; first by change (pow2 packed_tree _) with 2; lia.
+  by apply/packed_punctured_at; right.
+- by do 4 right; left.
+- by [].
+- by [].
+- by [].
+Qed.
+
 Example packed_calls : were_made packed_tree at_key at_value (packed_state 0 0 0)
   [:: (Eval 0, PPRF_OK, packed_state 0 0 11); (EvalPunct 0, PPRF_OK, packed_state 1 0 11);
-      (Eval 0, PPRF_ERR_PUNCTURED, packed_state 1 0 0)].
+      (Eval 0, PPRF_ERR_PUNCTURED, packed_state 1 0 0); (Punct 1, PPRF_ERR_NOMEM, packed_state 1 0 0);
+      (PunctRange 0 1, PPRF_OK, packed_state 1 1 0); (Punct 1, PPRF_ERR_PUNCTURED, packed_state 1 1 0)].
 Proof.
-by split=> //; [exact: packed_eval | split=> //; [exact: packed_eval_punct | split=> //; exact: packed_eval_gone]].
+split=> //; [exact: packed_eval | split=> //; [exact: packed_eval_punct | split=> //; [exact: packed_eval_gone |]]].
+by split=> //; [exact: packed_punct_refused | split=> //; [exact: packed_range | split=> //; exact: packed_punct_gone]].
 Qed.
 
 Lemma packed_fresh : holds_key packed_tree at_key (packed_state 0 0 0) 1 pred0.

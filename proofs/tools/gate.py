@@ -5,7 +5,7 @@ show.
 
   gate.py scan TREE            the sources contain no way to assume instead of prove
   gate.py theorems TREE BUILD  the headline theorems (proofs/Main.v) are applied (*Examples.v, where no function of
-                               opt is assumed), rest on no axiom, and they and all definitions that they mention
+                               ref or opt is assumed), rest on no axiom, and they and all definitions that they mention
                                have the digests of proofs/expected-theorems.txt (closure.py).  What differs is
                                shown: beside what it was when BUILD last agreed with that list
   gate.py coqchk TREE LOG [all] the independent checker checked each module but the examples (all: these too) and found
@@ -60,8 +60,10 @@ EXTRACTS = [  # all that it may say: what is extracted is the model, and only Co
     r"From mathcomp Require Import all_ssreflect", r"From Pprf\.(spec|proofs) Require Import \w+",
     r"Require Import Extraction ExtrOcamlBasic", r"Extraction Language OCaml", r"Extraction( \w+)+"]
 ASSUMED_OUTSIDE_SECTIONS = {"Variable", "Variables", "Hypothesis", "Hypotheses", "Context"}
-# an example that assumes functions of opt shows nothing, so none may do so
-OPT_FUNCTIONS = r"\bopt_(functions|meets_contracts|ready)\b"
+# The statements about ref and opt assume functions that meet contracts.  These theorems prove that there are some,
+# so they may not go, and no example may assume them again.
+INHABITED = ["ref_inhabited", "opt_inhabited"]
+FUNCTIONS = r"\b(opt_)?(functions|meets_contracts|ready)\b"
 PROOF_WORDS = {"Lemma", "Theorem", "Corollary", "Fact", "Remark", "Proposition", "Property",
                "Goal", "Proof", "Qed", "Defined"}
 
@@ -186,12 +188,14 @@ def headline(tree):
     twice = sorted({n for n in names if names.count(n) > 1})
     if twice:
         raise Refused(f"Main.v names twice: {', '.join(twice)}")
+    if not set(INHABITED) <= set(names):
+        raise Refused(f"Main.v leaves out {' or '.join(INHABITED)}: nothing might meet what the others assume")
     examples = {name: strip(read(os.path.join(tree, name))) for name in sources(tree)
                 if name.endswith("Examples.v")}
     for name, code in examples.items():
         for words in map(str.split, re.split(r"\.\s", code)):
-            if words and words[0] in ASSUMED_OUTSIDE_SECTIONS and re.search(OPT_FUNCTIONS, " ".join(words)):
-                raise Refused(f"{name}: an example assumes what opt_inhabited proves: {' '.join(words)}")
+            if words and words[0] in ASSUMED_OUTSIDE_SECTIONS and re.search(FUNCTIONS, " ".join(words)):
+                raise Refused(f"{name}: an example assumes what {' and '.join(INHABITED)} prove: {' '.join(words)}")
     missing = set(names) - set(re.findall(r"\w+", "".join(examples.values())))
     if missing:
         raise Refused(f"no example of {', '.join(sorted(missing))}")

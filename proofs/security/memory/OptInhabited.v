@@ -7,7 +7,7 @@ From Coq Require ZifyBool ZifyNat.
 From Pprf.spec Require Import AcslMemory AcslRef AcslKey AcslOpt AcslApi AcslStore.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Ggm CModel EvaluationGame Oracle RefGame OptGame.
-From Pprf.proofs Require Import Correctness Layout AcslAgree AcslSound ApiSound MemoryGame OptSecurity OptMemory.
+From Pprf.proofs Require Import Correctness Layout AcslAgree AcslSound ApiSound MemoryGame RefInhabited OptSecurity OptMemory.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -43,12 +43,7 @@ Definition valued (lo hi : Z) (f : pointer -> Z) (q : pointer) : Z :=
 
 Definition marked_in (M : memory) (a b : N) (x : Z) : bool :=
   set_in M x || ((Z.of_N a <=? x) && (x <=? Z.of_N b)).
-Definition verdict (outside gone failing : bool) : Z :=
-  if outside then PPRF_ERR_RANGE else if gone then PPRF_ERR_PUNCTURED
-  else if failing then PPRF_ERR_NOMEM else PPRF_OK.
-Definition range_verdict (M : memory) (a b : N) (failing : bool) : Z :=
-  verdict ((b <? a)%num || (CModel.pow2 d <=? b)%num)
-    (all (fun i => set_in M (Z.of_N a + Z.of_nat i)) (iota 0 (Z.to_nat (Z.of_N b - Z.of_N a + 1)))) failing.
+Local Notation range_verdict M := (RefInhabited.range_verdict d (set_in M)).
 Definition punctured_by M R a b : pointer -> Z := written S d (marked_in M a b) R (cell M).
 
 Definition run_range M R a b (failing : bool) : Z * (pointer -> Z) :=
@@ -77,9 +72,6 @@ Definition words_after (shown : seq pointer) (gs : seq (Z * Z)) (ws : seq Z) (c 
   if c is EvalCall _ then ws else [seq bitmap_cell (after gs c) (fst q - 10) (snd q) | q <- shown].
 
 (* ---- Positions of nodes --------------------------------------------------------------------------- *)
-
-Lemma pow2N k : 2 ^ Z.of_nat k = Z.of_N (CModel.pow2 k).
-Proof. by rewrite pow2E N2Z.inj_pow nat_N_Z. Qed.
 
 Lemma span_prefix (q y : bitseq) : size y = d -> (size q <= d)%N ->
   in_span (first_leaf d q) (d - size q) (leaf_num y) -> prefix q y.
@@ -114,14 +106,6 @@ Lemma eq_bitmap_cell P Q k c : (forall x, P x = Q x) -> bitmap_cell P k c = bitm
 Proof.
 move=> E; rewrite /bitmap_cell; case: ifP => _; apply: eq_word => j _; first by rewrite E.
 by case: ifP => _; [apply: eq_some_in | apply: eq_all_in].
-Qed.
-
-Lemma verdictE o g f : let r := verdict o g f in
-  [/\ r = PPRF_ERR_RANGE <-> o, r = PPRF_ERR_PUNCTURED <-> ~~ o && g, r = PPRF_OK <-> [&& ~~ o, ~~ g & ~~ f] &
-      [\/ r = PPRF_OK, r = PPRF_ERR_RANGE, r = PPRF_ERR_PUNCTURED | r = PPRF_ERR_NOMEM /\ f]].
-Proof.
-by case: o; case: g; case: f; split; try (by split);
-  first [by apply: Or41 | by apply: Or42 | by apply: Or43 | by apply: Or44].
 Qed.
 
 Lemma byte_range v k : 0 <= k -> c_uint8_t (byte_of V0 v k).
@@ -168,30 +152,7 @@ Qed.
 Lemma nodes_in L : head_in L -> AcslApi.nodes (V R) L (1, 0) = cell L (1, 13).
 Proof. by move=> H; rewrite /AcslApi.nodes packed_null //; exact: headed_slots. Qed.
 
-Lemma range_verdictE a b f : let r := range_verdict M a b f in
-  [/\ r = PPRF_ERR_RANGE <-> Z.of_N a > Z.of_N b \/ Z.of_N b >= 2 ^ D,
-      r = PPRF_ERR_PUNCTURED <-> (Z.of_N a <= Z.of_N b /\ Z.of_N b < 2 ^ D) /\
-        forall x, Z.of_N a <= x /\ x <= Z.of_N b -> AcslOpt.is_punctured (V R) M s x,
-      r = PPRF_OK -> (Z.of_N a <= Z.of_N b /\ Z.of_N b < 2 ^ D) /\ ~~ f &
-      [\/ r = PPRF_OK, r = PPRF_ERR_RANGE, r = PPRF_ERR_PUNCTURED | r = PPRF_ERR_NOMEM /\ f]].
-Proof.
-rewrite /range_verdict; set o := (_ || _); set g := all _ _.
-have oE : o <-> Z.of_N a > Z.of_N b \/ Z.of_N b >= 2 ^ D.
-  rewrite pow2N /o; split=> [/orP [/N.ltb_spec0|/N.leb_spec0]|ab]; try lia.
-  by apply/orP; case: ab => ab; [left; apply/N.ltb_spec0 | right; apply/N.leb_spec0]; lia.
-have noE : ~~ o <-> Z.of_N a <= Z.of_N b /\ Z.of_N b < 2 ^ D.
-  split=> [/negP no|ab]; last by apply/negP => /oE; lia.
-  have no' : ~ (Z.of_N a > Z.of_N b \/ Z.of_N b >= 2 ^ D) by move/oE.
-  lia.
-have gE : g <-> forall x, Z.of_N a <= x /\ x <= Z.of_N b -> AcslOpt.is_punctured (V R) M s x.
-  split=> [/allP h x xB|h].
-    apply/(set_inP d32 head); have := h (Z.to_nat (x - Z.of_N a)); rewrite mem_iota add0n Z2Nat.id; last lia.
-    by rewrite (_ : Z.of_N a + (x - Z.of_N a) = x); [apply; apply/ltP; lia | lia].
-  by apply/allP => i; rewrite mem_iota add0n => /ltP iB; apply/(set_inP d32 head)/h; lia.
-have [h1 h2 h3 h4] := verdictE o g f; split=> //; first by rewrite h1.
-  by rewrite h2 -noE -gE; split=> [/andP|[-> ->]].
-by move=> /h3 /and3P [/noE].
-Qed.
+Definition range_verdictE a b f := RefInhabited.range_verdictE d a b f (set_inP d32 head).
 
 Lemma marked_inside a b x : Z.of_N b < 2 ^ D -> marked_in M a b x -> 0 <= x < 2 ^ D.
 Proof.
@@ -601,19 +562,19 @@ Proof.
 move=> M R c o rd wr U; have head := head_of U.
 have rights : (forall q, may_read M q) /\ (forall q, may_write M q) by rewrite rd wr.
 have obeys a b : let r := range_verdict M a b o.1 in r = PPRF_OK \/ prg_error V0 r -> r = told (gaps_in S d where_ M) c o.
-  have [_ _ fine oth] := range_verdictE head R a b o.1; rewrite /told.
+  have [_ _ fine oth] := range_verdictE head a b o.1; rewrite /told.
   case=> [rK|[e _]]; first by have [_ /negbTE f0] := fine rK; rewrite [LHS]rK f0.
   by case: oth e => [->|->|->|[-> ->]] // [].
 have same_words_ g : (forall q, ~ value_cells (5, 0) q -> g q = cell M q) -> map g shown = map (cell M) shown.
   by move=> E; apply: eq_words => q q1 q2 _; apply: E => -[/= q5]; lia.
 have in_tree a b : range_verdict M a b o.1 = PPRF_OK -> Z.of_N b < 2 ^ D.
-  by have [_ _ fine _] := range_verdictE head R a b o.1; case/fine => -[].
+  by have [_ _ fine _] := range_verdictE head a b o.1; case/fine => -[].
 have yes : (PPRF_OK =? PPRF_OK) = true by [].
 case: c obeys => [x|x|a b] obeys; rewrite /opt_does /opt_contract_of /functions_of.
 - split; [exact: (@eval_meets M rights head R (sval x) o.1) | split; [exact: (obeys (sval x) (sval x))|] | ].
     by move=> rK; apply: same_words_ => q qv; rewrite /=; case: ifP => _; rewrite valued_beside.
   refine (@call_typed M rights head R (sval x) (sval x) true _ _ _).
-    by have [_ _ fine _] := range_verdictE head R (sval x) (sval x) true; case/fine.
+    by have [_ _ fine _] := range_verdictE head (sval x) (sval x) true; case/fine.
   by move=> _ q qv; case: ifP => _; rewrite valued_beside.
 - split; [exact: (@eval_punct_meets M rights head R (sval x) o.1) | split; [exact: (obeys (sval x) (sval x))|] | ].
     move=> rK; refine (@words_marked M R (EvalPunctCall x) _ head (in_tree _ _ rK) _) => q q5.

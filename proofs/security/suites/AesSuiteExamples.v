@@ -39,15 +39,12 @@ Section Functions.
 Local Notation S := (aes_suite a_salt).
 Local Notation C := (aes_code_suite a_salt).
 
-Variables F F_code : functions unit.
-Hypothesis meets : meets_contracts S 2 (fun _ _ _ => PPRF_OK) place F.
-Hypothesis meets_code : meets_contracts C 2 (fun _ _ _ => PPRF_OK) place F_code.
-Definition ref_aes_secure_ex := ref_aes_secure meets empty_ready empty_cleared.
+Definition ref_aes_secure_ex := ref_aes_secure (ref_meeting (aes_suite_ok a_salt _ _)) array_ready array_cleared.
 Definition ref_thief_aes := proj1 (proj2 ref_aes_secure_ex) (ref_thief S).
 Example ref_thief_aes_first : tests_below_leaf (N.of_nat 1) (ref_thief S).
 Proof. by []. Qed.
 Definition ref_thief_aes_bound_first := proj2 (proj2 ref_aes_secure_ex) (ref_thief S) 1%nat ref_thief_aes_first.
-Definition ref_aes_code_secure_ex := ref_aes_code_secure meets_code empty_ready empty_cleared.
+Definition ref_aes_code_secure_ex := ref_aes_code_secure (ref_meeting (aes_suite_ok a_salt _ _)) array_ready array_cleared.
 
 Definition opt_aes_secure_ex := opt_aes_secure (meeting (aes_suite_ok _ _ _)) (key_ready S).
 Definition opt_thief_aes := proj1 (proj2 opt_aes_secure_ex) (opt_thief S).

@@ -15,8 +15,6 @@ Local Open Scope Z_scope.
 Definition opt_inhabited_ex := opt_inhabited.
 
 Definition word : seq pointer := [:: (10, 0); (11, 1)].
-Example d20 : (0 < 20 <= 32)%N.
-Proof. by []. Qed.
 Example word_shown (S : suite) : all (in_bitmap S 20 where_ (fresh S 20)) word.
 Proof. by []. Qed.
 Definition key_ready (S : suite) : opt_ready S 20 word where_ (fresh S 20) := opt_ready_exists d20 (word_shown S).
@@ -39,9 +37,5 @@ Proof. by left. Qed.
 Definition opt_code_secure_ex :=
   opt_code_secure scalar (meeting (@keccak_suite_ok opt_keccak_scalar)) (key_ready (keccak_suite opt_keccak_scalar)).
 
-Section Functions.
-Variable F_ref : functions unit.
-Hypothesis code_ref :
-  meets_contracts (keccak_suite opt_keccak_scalar) 2 (fun _ _ _ => PPRF_OK) place F_ref.
-Definition ref_code_secure_ex := ref_code_secure scalar code_ref empty_ready empty_cleared.
-End Functions.
+Definition ref_code_secure_ex :=
+  ref_code_secure scalar (ref_meeting (@keccak_suite_ok opt_keccak_scalar)) array_ready array_cleared.

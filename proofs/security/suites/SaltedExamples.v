@@ -13,12 +13,6 @@ Local Open Scope Z_scope.
 
 Definition a_salt : sha3_seed := seed_of_words 0x0706050403020100 0x0f0e0d0c0b0a0908.
 
-Definition ref_thief (S : suite) : ref_adversary S unit :=
-  @Ask _ (@ref_reply S unit) (Call (EvalCall leaf0) Test tt) (fun y =>
-  @Ask _ (@ref_reply S unit) (Call (EvalPunctCall leaf0) Drop tt) (fun _ =>
-  @Ask _ (@ref_reply S unit) (Steal unit [:: (0, 0); (0, 1); (0, 2); (0, 3)]) (fun m =>
-  Conclude _ (if (y, m) is (Some (_, Some _), Some _) then true else false)))).
-
 Example ref_thief_first_of salt : tests_below_leaf (N.of_nat 1) (ref_thief (salted_suite salt)).
 Proof. by []. Qed.
 
@@ -28,14 +22,11 @@ Local Notation C := (salted_code_suite a_salt opt_salted_scalar).
 Example salted_scalar : List.In opt_salted_scalar salted_functions.
 Proof. by left. Qed.
 
-Variables F F_code : functions unit.
-Hypothesis meets : meets_contracts S 2 (fun _ _ _ => PPRF_OK) place F.
-Hypothesis meets_code : meets_contracts C 2 (fun _ _ _ => PPRF_OK) place F_code.
-Definition ref_salted_secure_ex := ref_salted_secure meets empty_ready empty_cleared.
+Definition ref_salted_secure_ex := ref_salted_secure (ref_meeting (salted_suite_ok a_salt _ _)) array_ready array_cleared.
 Definition ref_thief_bound := proj1 (proj2 ref_salted_secure_ex) (ref_thief S).
 Definition ref_thief_bound_first := proj2 (proj2 ref_salted_secure_ex) (ref_thief S) 1%nat (ref_thief_first_of a_salt).
 Definition ref_salted_code_secure_ex :=
-  ref_salted_code_secure salted_scalar meets_code empty_ready empty_cleared.
+  ref_salted_code_secure salted_scalar (ref_meeting (salted_suite_ok a_salt _ _)) array_ready array_cleared.
 
 Definition opt_salted_secure_ex := opt_salted_secure (meeting (salted_suite_ok _ _ _)) (key_ready S).
 Definition opt_thief_salted := proj1 (proj2 opt_salted_secure_ex) (opt_thief S).
@@ -47,10 +38,8 @@ Definition opt_salted_code_secure_ex :=
   opt_salted_code_secure salted_scalar (meeting (salted_suite_ok _ _ _)) (key_ready C).
 End Functions.
 
-Section Drawn.
-Variable F : sha3_seed -> functions unit.
-Hypothesis meets : forall salt, meets_contracts (salted_suite salt) 2 (fun _ _ _ => PPRF_OK) place (F salt).
-Definition ref_drawn_secure_ex := ref_drawn_secure meets empty_ready empty_cleared.
+Definition ref_drawn_secure_ex := ref_drawn_secure
+  (fun salt => @ref_meeting (salted_suite salt) (salted_suite_ok _ _ _)) array_ready array_cleared.
 Definition ref_drawn_bound_first :=
   proj2 (ref_drawn_secure_ex (fun salt => ref_thief (salted_suite salt))) 1%nat
     ref_thief_first_of.
@@ -58,7 +47,6 @@ Definition opt_drawn_secure_ex := opt_drawn_secure
   (fun salt => @meeting (salted_suite salt) (salted_suite_ok _ _ _))
   (fun salt => key_ready (salted_suite salt)).
 Definition opt_drawn_bound := proj1 (opt_drawn_secure_ex (fun salt => opt_thief (salted_suite salt))).
-End Drawn.
 
 (* The three nodes that are expanded in a tree of depth 2 have the ids 4, 2 and 6. *)
 Example ids : [seq node_id (first_leaf 2 p) (2 - size p) | p <- [:: [::]; [:: false]; [:: true]]] =
