@@ -1,8 +1,8 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (* The end of the proof: the headline theorems, each closed under the global context. *)
 From Coq Require Import ZArith.
-From Pprf.spec Require Import RefGame OptGame Sha3Suite CodeSuite SaltedSuite PrpGame SuiteFamilies AesSuite.
-From Pprf.proofs Require Import RefSecurity RefInhabited OptSecurity OptInhabited Sha3Security CodeSecurity SaltedSecurity.
+From Pprf.spec Require Import RefGame OptGame AttackCost Sha3Suite CodeSuite SaltedSuite PrpGame SuiteFamilies AesSuite.
+From Pprf.proofs Require Import RefSecurity RefInhabited AttackCost OptSecurity OptInhabited Sha3Security CodeSecurity SaltedSecurity.
 From Pprf.proofs Require Import PrpSwitch SuiteBounds AesSecurity.
 From Pprf.spec Require Import AcslMemory AcslRef AcslOpt AcslApi AcslKey AcslImport AcslStore AcslCodec.
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -105,6 +105,8 @@ Print Assumptions ev_adv_bound_set.
 Print Assumptions ev_adv_bound_first.
 Print Assumptions ev_adv_bound_users.
 Print Assumptions ev_reduction_cost.
+Print Assumptions ref_attack_cost.
+Print Assumptions opt_attack_cost.
 Print Assumptions key_leaks.
 Print Assumptions history_independent.
 Print Assumptions ticket_issued_once.

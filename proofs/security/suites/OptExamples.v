@@ -5,8 +5,8 @@
 From Coq Require Import NArith ZArith.
 From Pprf.spec Require Import AcslMemory AcslRef.
 From mathcomp Require Import all_ssreflect.
-From Pprf.spec Require Import Oracle RefGame OptGame Sha3Suite CodeSuite KeccakCode.
-From Pprf.proofs Require Import RefSecurity Sha3Security RefExamples OptMemory OptInhabited CodeSecurity.
+From Pprf.spec Require Import Oracle RefGame OptGame Sha3Suite CodeSuite KeccakCode AttackCost.
+From Pprf.proofs Require Import RefSecurity Sha3Security RefExamples OptMemory OptInhabited AttackCost CodeSecurity.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -31,6 +31,11 @@ Definition opt_thief_bound := proj1 (proj2 opt_sha3_secure_ex) (opt_thief sha3_s
 Example opt_thief_first : tests_below_leaf (N.of_nat 1) (opt_thief sha3_suite).
 Proof. by []. Qed.
 Definition opt_thief_bound_first := proj2 (proj2 opt_sha3_secure_ex) (opt_thief sha3_suite) 1%nat opt_thief_first.
+
+Example opt_thief_calls : calls_at_most 2 1 (opt_thief sha3_suite).
+Proof. by do ?split. Qed.
+Definition opt_attack_cost_ex := opt_attack_cost told (words_after 20 word) word where_ (fresh sha3_suite 20) predT
+  (isT : (0 < 20)%N) opt_thief_calls.
 
 Example scalar : List.In opt_keccak_scalar keccak_functions.
 Proof. by left. Qed.

@@ -4,8 +4,8 @@
 From Coq Require Import NArith ZArith.
 From Pprf.spec Require Import AcslMemory AcslRef.
 From mathcomp Require Import all_ssreflect.
-From Pprf.spec Require Import Oracle RefGame Sha3Suite.
-From Pprf.proofs Require Import RefSecurity RefInhabited Sha3Security.
+From Pprf.spec Require Import Oracle RefGame Sha3Suite AttackCost.
+From Pprf.proofs Require Import RefSecurity RefInhabited AttackCost Sha3Security.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -33,3 +33,9 @@ Definition thief_bound := proj1 (proj2 ref_sha3_secure_ex) (ref_thief sha3_suite
 Example thief_first : tests_below_leaf (N.of_nat 1) (ref_thief sha3_suite).
 Proof. by []. Qed.
 Definition thief_bound_first := proj2 (proj2 ref_sha3_secure_ex) (ref_thief sha3_suite) 1%nat thief_first.
+
+(* The attack that is made from it: d = 20, two calls and one theft. *)
+Example thief_calls : calls_at_most 2 1 (ref_thief sha3_suite).
+Proof. by do ?split. Qed.
+Definition ref_attack_cost_ex :=
+  ref_attack_cost told (ref_place 20) blank_memory predT (isT : (0 < 20)%N) thief_calls.
