@@ -14,9 +14,9 @@ save time and prove nothing: the prover is run, and if it fails the goal goes to
 none.
 
 Each prover is called through context.c, which first asks about few of a goal's assertions. Nothing
-is taken from an earlier run, except for the choice of --part: proven.json has a digest of each
-file, as Frama-C read it when all of it was proven. frama-c's exit status is ignored; its JSON
-report is read."""
+is taken from an earlier run, except for the choice of --part: proven.json has a digest of each file
+as Frama-C read it when all of it was proven, without the contracts of functions that it does not
+call. frama-c's exit status is ignored; its JSON report is read."""
 import argparse, concurrent.futures, functools, hashlib, json, math, os, random, re, shutil, signal
 import subprocess, sys, tempfile, time
 
@@ -171,7 +171,7 @@ def record(key, **known):
 
 
 def digests(files):
-    """A digest of each file's text as Frama-C reads it, and of the questions about it."""
+    """A digest of what each file's goals depend on (assumptions.asked), and of the questions."""
     asked = [*CHECKS, *(version for _, version in WANTED)]
     return {name: hashlib.sha256(" ".join([*asked, file.digest]).encode()).hexdigest() for name, file in files.items()}
 

@@ -49,8 +49,8 @@ def a_function_without_a_count_is_asked():
     return all(("b.c", "c") in asked({"a.c", "b.c"}, seed, fewer) for seed in range(100))
 
 
-def another_text(old, new):
-    """The digests of ref/core.c as it is, and after a change in what it reads."""
+def another_text(old, new, file="ref/core.c"):
+    """The digests of a file as it is, and after a change in prg/prg.h."""
     found = []
     for change in (False, True):
         with tempfile.TemporaryDirectory() as tmp:
@@ -63,13 +63,20 @@ def another_text(old, new):
                 raise ValueError(f"prg/prg.h does not hold: {old}")
             with open(path, "w", encoding="utf-8") as f:
                 f.write(text.replace(old, new, 1) if change else text)
-            found.append(prove.digests(assumptions.read(tmp, ["ref/core.c"])))
+            found.append(prove.digests(assumptions.read(tmp, [file])))
     return found
 
 
 def a_clause_in_a_header_is_another_text():
     before, after = another_text("prg_error(\\result.err)", "\\result.err == 2")
     return before != after
+
+
+def a_contract_counts_where_the_function_is_called():
+    change = "ensures results: \\result == 0 || prg_error(\\result);", "ensures results: \\result == 0;"
+    other, another = another_text(*change)
+    user, changed = another_text(*change, "ref/codec.c")  # it calls prg_digest, ref/core.c does not
+    return other == another and user != changed
 
 
 def words_that_frama_c_does_not_read_are_the_same_text():
@@ -116,7 +123,8 @@ def lanes_have_processors_and_memory():
 
 TESTS = [a_changed_file_is_proven_whole, a_choice_that_forgets_what_changed_would_be_noticed,
          of_the_others_a_twentieth_of_the_goals, each_function_has_its_turn, a_function_without_a_count_is_asked,
-         a_clause_in_a_header_is_another_text, words_that_frama_c_does_not_read_are_the_same_text,
+         a_clause_in_a_header_is_another_text,
+         a_contract_counts_where_the_function_is_called, words_that_frama_c_does_not_read_are_the_same_text,
          what_no_run_proved_is_not_recorded, minutes_begin_with_ref_and_the_api, what_was_not_begun_is_said,
          a_sample_that_began_too_few_fails, lanes_have_processors_and_memory]
 
