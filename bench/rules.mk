@@ -6,6 +6,7 @@
 #   heap          the paper's list alone, for valgrind's massif
 #   stores        opt's two stores compared with each other and with others
 #   suites        the suites compared, in every version that the processor supports
+#   weakprf       a weak PRF as an experiment: its forms, and trees with it as PRG (wprf/)
 #   coversize     nodes of a key under normally distributed punctures: simulated and predicted
 # Results are build/bench/*.json and *.csv; report/report.py makes build/report/ of those that exist.
 
@@ -13,7 +14,7 @@ BENCH_IMPL := $(B)/bench/baselines.o $(B)/bench/workload.o $(B)/cli/impls/list.o
   $(IMPL_OBJ) $(B)/opt/libpprf_opt.a $(B)/ref/libpprf_ref_ns.a
 ABSEIL = $(shell $(PKG_CONFIG) --libs absl_flat_hash_map)
 BENCH_PRG := $(B)/prg/libprg_keccak.a # the PRG that ships
-BENCH_PROGRAMS := $(addprefix $(B)/bench/,bench bench-nohash series heap coversize stores suites)
+BENCH_PROGRAMS := $(addprefix $(B)/bench/,bench bench-nohash series heap coversize stores suites weakprf)
 
 $(B)/bench/%.o: bench/%.cc
 	@mkdir -p $(@D)
@@ -49,6 +50,18 @@ $(B)/bench/suites: $(B)/bench/suites.o $(B)/opt/libpprf_opt.a $(BENCH_PRG)
 $(B)/bench/coversize: $(B)/bench/coversize.o
 	$(call LINKED,-lm)
 
+# in no library
+$(B)/bench/wprf/%.o: bench/wprf/%.c $(B)/flags
+	$(call COMPILE,-Ibench -Itools,-fPIC -fvisibility=default)
+$(B)/bench/weakprf: $(B)/bench/wprf/measure.o $(B)/bench/wprf/wprf.o $(B)/prg/common/fork.o $(BENCH_PRG)
+	$(call LINKED,-lsodium)
+$(B)/bench/wprf/test_wprf: $(B)/bench/wprf/test_wprf.o $(B)/bench/wprf/wprf.o
+	$(call LINKED)
+
+TAP_TESTS += $(B)/bench/wprf/test_wprf bench/wprf/model.py
+bench/wprf/model.py: $(B)/bench/wprf/wprf.so
+$(B)/bench/wprf/wprf.so: $(B)/bench/wprf/wprf.o
+	$(call LINKED,,-shared)
 TAP_TESTS += $(B)/bench/test_baselines bench/report/test_report.py bench/stops_test.sh
 bench/stops_test.sh: $(B)/bench/stores
 $(B)/bench/test_baselines: $(B)/bench/test_baselines.o $(BENCH_IMPL) $(BENCH_PRG)
@@ -70,6 +83,12 @@ suites: deps-bench ## compare the suites and their versions (1 minute)
 	@$(MAKE) --no-print-directory $(B)/bench/suites
 	@$(B)/bench/suites 11 $(B)/bench/suites.json.part
 	@mv $(B)/bench/suites.json.part $(B)/bench/suites.json
+.PHONY: bench-wprf
+bench-wprf: deps-bench ## measure the weak PRF of docs/wprf.md and trees with it (seconds)
+	@$(MAKE) --no-print-directory $(B)/bench/weakprf
+	@$(B)/bench/weakprf 11 $(B)/bench/wprf.json.part
+	@mv $(B)/bench/wprf.json.part $(B)/bench/wprf.json
+	@bench/report/tables.py wprf $(B)
 peers: deps-bench ## measure the README's figure (4 minutes) and draw it: docs/pictures/peers.svg
 	@$(MAKE) --no-print-directory $(B)/bench/bench
 	@$(B)/bench/bench --set=core '--benchmark_filter=$(PEERS_CASES)' --benchmark_out=$(B)/bench/peers.json

@@ -14,7 +14,7 @@ From Pprf.spec Require Import CModel Contracts Codec.
 From Pprf.proofs Require Import Layout CodecProofs.
 From Pprf.proofs Require Import AcslAgree AcslSound ImportSound AcslLayout ApiSound KeySound CostSound AcslCodec.
 From Pprf.proofs Require Import KeccakSound KeccakSuite AesSound AesVectorSound AesVectorPair KeccakVectorSound KeccakWalk
-  ShaSound.
+  ShaSound WprfSound.
 
 (* The one statement, from ref's contracts, C's memory and any calls to SHA3-256 as FIPS 202
    defines it; the same from the contracts of opt's API; and both with what the C code of the
@@ -177,3 +177,8 @@ Print Assumptions aes_sound.
 Print Assumptions aes_lanes_sound.
 Print Assumptions aes_ni_sound.
 Print Assumptions mls_sound.
+
+(* An experiment: packed arithmetic mod 3, and a weak PRF computed with it. *)
+Print Assumptions packed_arithmetic.
+Print Assumptions packed_wprf_sound.
+Print Assumptions binary_coding_is_wrong.

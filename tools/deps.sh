@@ -32,7 +32,7 @@ declare -A packages=(
   [root]="mmdebstrap debian-archive-keyring git"
   [arch]="gcc-i686-linux-gnu libc6-dev-i386-cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross
           gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user perl"
-  [bench]="g++ libabsl-dev libbenchmark-dev pkg-config python3 python3-jinja2 python3-markdown
+  [bench]="g++ libabsl-dev libbenchmark-dev libsodium-dev pkg-config python3 python3-jinja2 python3-markdown
           python3-matplotlib valgrind"
 )
 declare -A why=(

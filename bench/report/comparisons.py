@@ -3,7 +3,7 @@
 docs/ (tables.py)."""
 import statistics
 
-from results import count, objects
+from results import count, duration, number, objects, spread
 
 
 def verdict_of(target, values):
@@ -109,3 +109,37 @@ def store_cases(stores):
         if isinstance(r.get("store"), str):
             cases.setdefault(str(r.get("label")), {})[store_of(r)] = r
     return list(cases.items())
+
+
+# Table 3 of docs/wprf.md's paper: µs a call, thousand calls a second
+WPRF_PAPER = {"definition": (20.2, 50), "packed": (18.5, 65.4), "tables of 16 bits": (6.08, 165)}
+
+
+def wprf_tables(data):
+    """(caption, header, rows) of what bench/wprf/measure.c writes."""
+    ns = {r["version"]: r["ns"] for r in objects(data, "rows") if r.get("ns")}
+    paper, forms, trees = [], [], []
+    for before, this in (("definition", "packed"), ("packed", "tables of 16 bits"), ("packed", "tables of 8 bits")):
+        (t0, n0), (t1, n1) = WPRF_PAPER[before], WPRF_PAPER.get(this, (0, 0))
+        paper.append(["%s / %s" % (before, this), number(t0 / t1) if t1 else "–", number(n1 / n0) if t1 else "–",
+                      spread([a / b for a, b in zip(ns.get(before, []), ns.get(this, []))])])
+    for row in objects(data, "rows"):
+        name = str(row["version"])
+        values = ns.get(name, [])
+        median = duration(statistics.median(values)) if values else "not on this processor"
+        if name.startswith("tree of "):
+            calls, size = (9, 64) if "weak" in name else (1, 16)
+            trees.append([name[8:], calls, size, 20 * size, median, duration(20 * statistics.median(values)),
+                          spread([a / b for a, b in zip(values, ns["tree of sha3-256"])])])
+        else:
+            us, thousand = WPRF_PAPER.get(name, ("–", "–"))
+            forms.append([name, us, thousand, number(1000 / us) if us != "–" else us, median,
+                          spread([a / b for a, b in zip(ns["scalar multiplication, libsodium"], values)])])
+    return [
+        ("Factors between two rows of the paper's table 3, and here in one run",
+         ["time / time", "paper, by its times", "paper, by its calls a second", "here"], paper),
+        ("The paper's table 3, and here",
+         ["form", "paper [µs]", "paper [thousand/s]", "thousand/s, by its µs", "here", "libsodium / this"], forms),
+        ("A GGM tree: an expansion of a node, and a puncture of a new key of depth 20",
+         ["PRG", "calls a node", "bytes a node", "bytes after it", "an expansion", "20 of them, a puncture",
+          "times sha3-256"], trees)] if ns else []

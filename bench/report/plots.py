@@ -180,12 +180,12 @@ def store_panels(plots, rows, depth):
     return panels
 
 
-def suite_panels(plots, rows, figures):
+def suite_panels(plots, rows, figures, looks=None, name="suites-"):
     """A panel per figure with a row per version: points with the least and the greatest round."""
     panels = []
     for field, title in figures:
         fig, axes = panel(title, "CPU time", "version", .3 * len(rows) + 1.1, 3.7)
-        for _, look, mine in drawn(SUITE_LOOK, [r for r in rows if field in r], "suite"):
+        for _, look, mine in drawn(looks or SUITE_LOOK, [r for r in rows if field in r], "suite"):
             places = [rows.index(r) for r in mine]
             axes.plot([sorted(r[field])[len(r[field]) // 2] for r in mine], places, linestyle="none", **look)
             for y, r in zip(places, mine):
@@ -196,9 +196,8 @@ def suite_panels(plots, rows, figures):
         axes.set_ylim(len(rows) - .4, -.6)
         axes.legend(loc="upper center", ncol=2, bbox_to_anchor=(.35, -.6 / (.3 * len(rows) + .4)),
                     columnspacing=1, handletextpad=.3)
-        panels.append(plots.save(fig, "suites-" + field,
-                                 "Dot plot on a log axis: %s, a row for each version of each "
-                                 "suite." % title))
+        panels.append(plots.save(fig, name + field,
+                                 "Dot plot on a log axis: %s, a row for each version." % title))
     return panels
 
 

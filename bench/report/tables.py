@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of docs/sparse-store.md and docs/suites.md, from one run of `make stores` and `make suites`.
+"""The tables of docs/sparse-store.md, suites.md and wprf.md, from one run of `make stores suites bench-wprf`.
 
-Usage: tables.py measured BUILD   writes docs/measured/stores.json and suites.json from BUILD/bench,
+Usage: tables.py measured BUILD   writes docs/measured/*.json from those in BUILD/bench,
                                    with the machine, the date and the load; then the tables
                                    tables.py write            writes the tables from docs/measured
                                    tables.py check            exit status 1 if a table differs from
-                                   docs/measured"""
+                                   docs/measured
+       tables.py wprf BUILD        prints those of `make bench-wprf`"""
 import json
 import os
 import re
@@ -15,11 +16,11 @@ import sys
 import time
 
 from comparisons import (SUITE_FIGURES, openmls_suite, store_cases, store_targets, suite_rows,
-                         suite_targets, verdict_of)
+                         suite_targets, verdict_of, wprf_tables)
 from results import STORES, duration, number, spread
 
 DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs")
-FILES = {"stores": "sparse-store.md", "suites": "suites.md"}
+FILES = {"stores": "sparse-store.md", "suites": "suites.md", "wprf": "wprf.md"}
 
 
 def rounded(x):
@@ -37,6 +38,8 @@ def measured(build):
     os.makedirs(os.path.join(DOCS, "measured"), exist_ok=True)
     for name in FILES:
         path = os.path.join(build, "bench", name + ".json")
+        if not os.path.exists(path):
+            continue
         with open(path, encoding="utf-8") as f:
             data = rounded(json.load(f))
         flags = re.search(r"^flags\s*: (.*)", info, re.M)[1].split()
@@ -101,13 +104,18 @@ def suites_table(data, stores):
         ["", "Against the targets:", ""] + target_rows(suite_targets(data))
 
 
+def wprf_lines(data):
+    return [line for _, header, rows in wprf_tables(data) for line in ["", *rows_of(header, rows)]]
+
+
 def tables():
     """(document, its text, the text with the measured tables)"""
     of = {}
     for name in FILES:
         with open(os.path.join(DOCS, "measured", name + ".json"), encoding="utf-8") as f:
             of[name] = json.load(f)
-    blocks = {"stores": stores_table(of["stores"]), "suites": suites_table(of["suites"], of["stores"])}
+    blocks = {"stores": stores_table(of["stores"]), "suites": suites_table(of["suites"], of["stores"]),
+              "wprf": said(of["wprf"]) + wprf_lines(of["wprf"])}
     for name, document in FILES.items():
         path = os.path.join(DOCS, document)
         with open(path, encoding="utf-8") as f:
@@ -123,6 +131,9 @@ def tables():
 def main():
     if len(sys.argv) == 3 and sys.argv[1] == "measured":
         measured(sys.argv[2])
+    elif len(sys.argv) == 3 and sys.argv[1] == "wprf":
+        with open(os.path.join(sys.argv[2], "bench", "wprf.json"), encoding="utf-8") as f:
+            return print(*wprf_lines(json.load(f)), sep="\n")
     elif len(sys.argv) != 2 or sys.argv[1] not in ("write", "check"):
         sys.exit(__doc__)
     bad = 0

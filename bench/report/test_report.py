@@ -292,6 +292,20 @@ def test_stores_and_suites():
        "slow suites miss their targets", r.stdout)
 
 
+def test_wprf():
+    """The weak PRF has a section with the paper's table beside ours; a form not measured is named."""
+    rows = [{"version": v, "ns": [x, x + 1, x + 2]} for v, x in (
+        ("definition", 40000), ("packed", 1000), ("tables of 16 bits", 500),
+        ("scalar multiplication, libsodium", 60000),
+        ("tree of the weak PRF", 1000), ("tree of sha3-256", 200))] + [{"version": "CLMUL, VPOPCNTDQ"}]
+    r, page = report(bench__wprf={"rounds": 3, "rows": rows})
+    section = page.split('id="wprf"')[1].split('id="machine"')[0]
+    ok(r.returncode == 0 and all(text in section for text in (
+        "<svg", ">59.9 <", ">18.5<", ">65.4<", ">54.1<", "not on this processor", ">1280<")),
+       "the weak PRF's tables stand beside the paper's", r.stderr + section)
+    ok("bench-wprf report" in report()[1], "and if it was not measured, the page says how to")
+
+
 def test_prediction():
     program = BUILD / "bench" / "coversize"
     r = run(program, "--runs", 100, "--seed", 7, 11)
@@ -320,6 +334,9 @@ def test_programs():
         rows = json.loads(out.read_text())["rows"] if r.returncode == 0 else []
         ok({x["suite"] for x in rows if len(x.get("punct", ())) == 1} ==
            {*SUITES}, "suites measures every suite, and the report knows them", r.stderr)
+        r = run(BUILD / "bench" / "weakprf", 1, out)
+        rows = json.loads(out.read_text())["rows"] if r.returncode == 0 else []
+        ok(len(rows) == 11 and all(len(x.get("ns", [1])) == 1 for x in rows), "weakprf measures every form", r.stderr)
     r = run(BUILD / "bench" / "stores", 0)
     ok(r.returncode == 1 and "usage" in r.stderr, "stores refuses a wrong argument", r.stderr)
     r = run(BUILD / "bench" / "heap", 9)
@@ -350,6 +367,7 @@ test_report()
 test_figures()
 test_noise()
 test_stores_and_suites()
+test_wprf()
 test_prediction()
 test_programs()
 test_compare()

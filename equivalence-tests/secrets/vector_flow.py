@@ -7,7 +7,8 @@ on a seed.
 
 A function of lanes gets, after the two words of the salt if its suite has one, a pointer to steps,
 which hold pointers to seeds. One like prg_expand gets the address of its result and the seed in two
-registers, then public arguments. A 32-byte seed is on the stack, all of which is secret except what
+registers, then public arguments. A form of bench/wprf/wprf.c gets pointers, to a key, an input and
+its result. A 32-byte seed is on the stack, all of which is secret except what
 the function has written itself. A walk gets the seed in the first two registers; the stack, where
 it stores others, is public. What is read through the argument is public. What is read through
 anything else except the program's constants is secret, and so is everything computed from it.
@@ -46,7 +47,7 @@ class Flow:
         lanes, walk = "_x" in name, name.endswith("_descend")
         # the argument and the stack; functions without lanes get seeds in registers
         self.step = set() if not lanes else {"rdi"} if "keccak" in name else {"rdx"}
-        self.secret = set() if lanes else {"rdi", "rsi"} if walk else {"rsi", "rdx"}
+        self.secret = set() if lanes or name.startswith("clmul_") else {"rdi", "rsi"} if walk else {"rsi", "rdx"}
         self.secret_stack = not walk  # stack that the function has not written
         self.constant = {"rsp", "rbp", "rip"}
         self.stack, self.flags, self.bad = {}, False, []
