@@ -393,6 +393,7 @@ static PPRF_WORK int eval(const struct opt_slots *s, struct pprf_family family,
   int err = descend(s, family, node, leaf, NULL, &value);
   store_seed(out, value);
   wipe_seed(&value);
+  //@ assert wiped: zero_seed(value);
   return err;
 }
 
@@ -519,6 +520,7 @@ static PPRF_WORK struct done punct(struct opt_slots *s, struct pprf_family famil
     opt_slots_puncture(s, leaf, node, NULL);
     return (struct done){PPRF_OK, 0};
   }
+  //@ ghost Begun: ;
   int err = derive_copath(s, family, node, leaf, copath, &value);
   if (err == PPRF_OK) {
     opt_slots_puncture(s, leaf, node, copath);
@@ -527,6 +529,7 @@ static PPRF_WORK struct done punct(struct opt_slots *s, struct pprf_family famil
     wipe_copath(copath, node.height) /*@ ghost (s) */;
   }
   wipe_seed(&value);
+  //@ assert wiped: zero_seed(value) && wiped_or_same{Begun,Here}(&copath[0], node.height);
   return (struct done){err, 1};
 }
 

@@ -97,7 +97,8 @@ static inline void clear_value(uint8_t *out)
       \separated(value, out + (0 .. 15));
     requires out: \valid(out + (0 .. 15)) && value_apart(p, out);
     assigns out[0 .. 15], *value, expansions;
-    OPT_PACKED_EVAL */
+    OPT_PACKED_EVAL
+    ensures wiped: wiped_or_same{Pre,Post}(value, 1); */
 static inline int eval_with(const struct opt_packed *p, struct pprf_family family, uint64_t leaf,
                             uint8_t *out, struct pprf_seed *value)
 {
@@ -120,7 +121,9 @@ PPRF_WORK int opt_packed_eval(const struct opt_packed *p, struct pprf_family fam
     struct pprf_seed value;
     KEY_IN_BLOCK
     KEY_IS_HERE
+    //@ ghost Begun: ;
     err = eval_with(p, family, leaf, out, &value);
+    //@ assert wiped: wiped_or_same{Begun,Here}(&value, 1);
     KEY_AT_END
   }
   KEY_IS_HERE
@@ -135,7 +138,9 @@ PPRF_WORK int opt_packed_eval(const struct opt_packed *p, struct pprf_family fam
     requires tree: node.height <= p->depth && tree_node(p->depth, node.start, node.height);
     requires live: !packed_punctured(p, leaf);
     OPT_PACKED_PUNCT_LEAF
-    assigns copath[0 .. p->depth - 1], *value; */
+    assigns copath[0 .. node.height - 1], *value;
+    ensures wiped: zero_seed(*value) &&
+      \forall integer i; 0 <= i < node.height ==> zero_seed(copath[i]); */
 static inline int punct_node(struct opt_packed *p, struct pprf_family family, struct opt_node node,
                              uint64_t leaf, uint8_t *out, struct pprf_seed *copath,
                              struct pprf_seed *value)
@@ -150,7 +155,9 @@ static inline int punct_node(struct opt_packed *p, struct pprf_family family, st
 /* Find a leaf's node and puncture the leaf. */
 /*@ OPT_PATH_MEMORY
     OPT_PACKED_PUNCT_LEAF
-    assigns copath[0 .. p->depth - 1], *value; */
+    assigns copath[0 .. p->depth - 1], *value;
+    ensures wiped: wiped_or_same{Pre,Post}(copath, \old(p->depth));
+    ensures wiped_value: wiped_or_same{Pre,Post}(value, 1); */
 static inline int punct_with(struct opt_packed *p, struct pprf_family family, uint64_t leaf,
                              uint8_t *out, struct pprf_seed *copath, struct pprf_seed *value)
 {
@@ -160,9 +167,17 @@ static inline int punct_with(struct opt_packed *p, struct pprf_family family, ui
   struct opt_found found = opt_packed_live(p, leaf);
   if (!found.live)
     return PPRF_ERR_PUNCTURED;
-  if (found.node.height == 0 && out == NULL) /* half of all punctures in random order */
-    return opt_packed_puncture(p, leaf, found.node, NULL);
-  return punct_node(p, family, found.node, leaf, out, copath, value);
+  //@ ghost unsigned d = p->depth;
+  int err;
+  if (found.node.height == 0 && out == NULL) { /* half of all punctures in random order */
+    err = opt_packed_puncture(p, leaf, found.node, NULL);
+    PATH_IS_SAME
+  } else {
+    REST_IS_APART
+    err = punct_node(p, family, found.node, leaf, out, copath, value);
+    PATH_IS_WIPED_TO
+  }
+  return err;
 }
 
 /* The same with that memory in its frame, for trees of depth PPRF_SLOTS_DEPTH_MAX at most, and for all. */
@@ -176,7 +191,9 @@ static inline int punct_shallow(struct opt_packed *p, struct pprf_family family,
     struct pprf_seed copath[PPRF_SLOTS_DEPTH_MAX], value;
     KEY_IN_BLOCK
     KEY_IS_HERE
+    //@ ghost Begun: ;
     err = punct_with(p, family, leaf, out, &copath[0], &value);
+    PATH_IS_WIPED
     KEY_AT_END
   }
   KEY_IS_HERE
@@ -192,7 +209,9 @@ static inline int punct_any(struct opt_packed *p, struct pprf_family family, uin
     struct pprf_seed copath[OPT_PACKED_DEPTH_MAX], value;
     KEY_IN_BLOCK
     KEY_IS_HERE
+    //@ ghost Begun: ;
     err = punct_with(p, family, leaf, out, &copath[0], &value);
+    PATH_IS_WIPED
     KEY_AT_END
   }
   KEY_IS_HERE

@@ -53,7 +53,8 @@ static inline struct opt_found next_live(const struct opt_packed *p, uint64_t le
     ensures store: packed_key(root, p) && p->nodes == \old(p->nodes) &&
       p->depth == \old(p->depth);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
-    ensures tiles: same_tiles{Pre,Post}(p); */
+    ensures tiles: same_tiles{Pre,Post}(p);
+    ensures behind: wiped_or_kept{Pre,Post}(out, \result.count, p->depth); */
 static inline struct opt_kept siblings_at(const struct opt_packed *p, struct pprf_family family,
                                           struct opt_found at, uint64_t leaf, int right_side,
                                           struct opt_entry *out)
@@ -98,7 +99,9 @@ static inline void wipe_sides(struct opt_entry *left, unsigned lefts, struct opt
     requires next: \forall integer x; first <= x < at.node.start ==> packed_punctured(p, x);
     OPT_PACKED_PUNCT_RANGE
     assigns left[0 .. p->depth - 1], right[0 .. p->depth - 1];
-    ensures some: \result != PPRF_ERR_PUNCTURED; */
+    ensures some: \result != PPRF_ERR_PUNCTURED;
+    ensures wiped: wiped_or_kept{Pre,Post}(left, 0, p->depth) &&
+      wiped_or_kept{Pre,Post}(right, 0, p->depth); */
 static inline int punct_range_from(struct opt_packed *p, struct pprf_family family,
                                    struct opt_found at, uint64_t first, uint64_t last,
                                    struct opt_entry *left, struct opt_entry *right)
@@ -106,6 +109,7 @@ static inline int punct_range_from(struct opt_packed *p, struct pprf_family fami
   LIVE_IN_RANGE
   at.live = at.node.start <= first;
   const struct opt_kept lefts = siblings_at(p, family, at, first, 0, left);
+  RIGHT_IS_KEPT
   if (lefts.err != PPRF_OK)
     return lefts.err;
   //@ ghost Left: ;
@@ -116,13 +120,16 @@ static inline int punct_range_from(struct opt_packed *p, struct pprf_family fami
     err = opt_packed_puncture_range(p, first, last, left, lefts.count, right, rights.count);
   RANGE_IS_PUNCTURED
   wipe_sides(left, lefts.count, right, rights.count) /*@ ghost (p) */;
+  SIDES_KEPT_BY_WIPING
   return err;
 }
 
 /* Find the first live node of a range and puncture the range. */
 /*@ OPT_SIDES_MEMORY
     OPT_PACKED_PUNCT_RANGE
-    assigns left[0 .. p->depth - 1], right[0 .. p->depth - 1]; */
+    assigns left[0 .. p->depth - 1], right[0 .. p->depth - 1];
+    ensures wiped: wiped_or_kept{Pre,Post}(left, 0, p->depth) &&
+      wiped_or_kept{Pre,Post}(right, 0, p->depth); */
 static inline int punct_range_with(struct opt_packed *p, struct pprf_family family, uint64_t first,
                                    uint64_t last, struct opt_entry *left, struct opt_entry *right)
 {
@@ -140,7 +147,9 @@ PPRF_WORK int opt_packed_punct_range(struct opt_packed *p, struct pprf_family fa
     struct opt_entry left[PPRF_SLOTS_DEPTH_MAX], right[PPRF_SLOTS_DEPTH_MAX];
     KEY_IN_BLOCK
     KEY_IS_HERE
+    //@ ghost Begun: ;
     err = punct_range_with(p, family, first, last, &left[0], &right[0]);
+    SIDES_ARE_WIPED
     KEY_AT_END
   }
   KEY_IS_HERE
@@ -155,7 +164,9 @@ PPRF_WORK int opt_packed_punct_range_deep(struct opt_packed *p, struct pprf_fami
     struct opt_entry left[OPT_PACKED_DEPTH_MAX], right[OPT_PACKED_DEPTH_MAX];
     KEY_IN_BLOCK
     KEY_IS_HERE
+    //@ ghost Begun: ;
     err = punct_range_with(p, family, first, last, &left[0], &right[0]);
+    SIDES_ARE_WIPED
     KEY_AT_END
   }
   KEY_IS_HERE

@@ -171,11 +171,22 @@ size_t opt_page_of(const struct opt_packed *p, uint64_t leaf)
   return at;
 }
 
+/* The first leaf after page i. */
+/*@ requires index: index_of_pages(p) && i < p->pages;
+    assigns \nothing;
+    ensures \result == page_end(p, i); */
+static inline uint64_t end_of_page(const struct opt_packed *p, size_t i)
+{
+  //@ ghost leaves_of_lemma(p->depth);
+  return i + 1 < p->pages ? p->first[i + 1] : UINT64_C(1) << p->depth;
+}
+
 struct opt_place opt_place_in(const struct opt_packed *p, size_t i, uint64_t leaf)
 {
   PAGE_OF_LEAF
-  struct opt_place at = opt_tiles_find(p->page[i]->tile, p->page[i]->tiles, p->first[i], leaf)
-    /*@ ghost (p->depth) */;
+  const struct opt_page *in = p->page[i];
+  struct opt_place at = opt_tiles_find(in->tile, in->tiles, in->seeds, p->first[i],
+                                       end_of_page(p, i), leaf) /*@ ghost (d) */;
   PLACE_IN_STORE
   return at;
 }

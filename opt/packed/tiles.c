@@ -1,92 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Searching and changing a row of tiles (tiles.h). */
 #include "tiles.h"
-#include "../unrolled.h"
 
 #include "wp/tiles_steps.h"
 
-/* Number of tiles that opt_tiles_find adds up in one step. */
-#define GROUP 8u
-
-/* Number of leaves of a group of tiles. */
-/*@ requires row: d <= 63 && n <= OPT_TILES_MAX && \valid_read(row + (0 .. n - 1)) &&
-      row_tiles(row, n, first, d);
-    requires group: tile == row + at && at + GROUP <= n;
-    assigns \nothing;
-    ensures \result == tile_start(row, first, at + GROUP) - tile_start(row, first, at); */
-static uint64_t group_leaves(const uint8_t *tile)
-  /*@ ghost (const uint8_t *row, unsigned at, unsigned n, uint64_t first, unsigned d) */
-{
-  //@ ghost row_order_lemma(row, n, first, d);
-  uint64_t leaves = 0;
-  /*@ loop invariant 0 <= i <= GROUP;
-      loop invariant leaves: leaves ==
-        tile_start(row, first, at + i) - tile_start(row, first, at);
-      loop assigns i, leaves;
-      loop variant GROUP - i; */
-  UNROLLED_8
-  for (unsigned i = 0; i < GROUP; i++) {
-    TILE_OF_GROUP
-    leaves += opt_tile_leaves(tile[i]);
-  }
-  return leaves;
-}
-
-/* Number of live tiles of a group. */
-/*@ requires row: d <= 63 && n <= OPT_TILES_MAX && \valid_read(row + (0 .. n - 1)) &&
-      row_tiles(row, n, first, d);
-    requires group: tile == row + at && at + GROUP <= n;
-    assigns \nothing;
-    ensures \result == seeds_before(row, at + GROUP) - seeds_before(row, at); */
-static unsigned group_lives(const uint8_t *tile)
-  /*@ ghost (const uint8_t *row, unsigned at, unsigned n, uint64_t first, unsigned d) */
-{
-  //@ ghost row_order_lemma(row, n, first, d);
-  unsigned lives = 0;
-  /*@ loop invariant 0 <= i <= GROUP;
-      loop invariant lives: lives == seeds_before(row, at + i) - seeds_before(row, at);
-      loop assigns i, lives;
-      loop variant GROUP - i; */
-  UNROLLED_8
-  for (unsigned i = 0; i < GROUP; i++) {
-    TILE_OF_GROUP
-    lives += opt_tile_live(tile[i]);
-  }
-  return lives;
-}
-
-struct opt_place opt_tiles_find(const uint8_t *tile, unsigned n, uint64_t first, uint64_t leaf)
+struct opt_place opt_tiles_find(const uint8_t *tile, unsigned n, unsigned m, uint64_t first,
+                                uint64_t end, uint64_t leaf)
   /*@ ghost (unsigned d) */
 {
   //@ ghost row_order_lemma(tile, n, first, d);
-  struct opt_place at = {first, 0, 0};
-  /*@ loop invariant tile: at.tile < n;
-      loop invariant start: at.start == tile_start(tile, first, at.tile) <= leaf;
-      loop invariant seeds: at.seeds == seeds_before(tile, at.tile);
-      loop assigns at;
-      loop variant n - at.tile; */
-  while (at.tile + GROUP < n) {
-    uint64_t leaves = group_leaves(tile + at.tile) /*@ ghost (tile, at.tile, n, first, d) */;
-    if (leaf - at.start < leaves)
-      break;
-    at.start += leaves;
-    at.seeds += group_lives(tile + at.tile) /*@ ghost (tile, at.tile, n, first, d) */;
-    at.tile += GROUP;
+  struct opt_place left = {first, 0, 0}, right = {end, n, m};
+  /*@ loop invariant tiles: left.tile < right.tile <= n;
+      loop invariant starts: left.start == tile_start(tile, first, left.tile) <= leaf <
+        tile_start(tile, first, right.tile) == right.start;
+      loop invariant seeds: left.seeds == seeds_before(tile, left.tile) &&
+        right.seeds == seeds_before(tile, right.tile);
+      loop assigns left, right;
+      loop variant right.tile - left.tile; */
+  for (;;) {
+    NEXT_TILES
+    right.tile--;
+    right.start -= opt_tile_leaves(tile[right.tile]);
+    right.seeds -= opt_tile_live(tile[right.tile]);
+    if (leaf >= right.start)
+      return right;
+    uint64_t next = left.start + opt_tile_leaves(tile[left.tile]);
+    if (leaf < next)
+      return left;
+    left.start = next;
+    left.seeds += opt_tile_live(tile[left.tile]);
+    left.tile++;
   }
-  /*@ loop invariant tile: at.tile < n;
-      loop invariant start: at.start == tile_start(tile, first, at.tile) <= leaf;
-      loop invariant node: tile_is_node(tile, first, d, at.tile);
-      loop invariant seeds: at.seeds == seeds_before(tile, at.tile);
-      loop assigns at;
-      loop variant n - at.tile; */
-  while (at.tile + 1 < n && leaf - at.start >= opt_tile_leaves(tile[at.tile])) {
-    //@ assert step: row_step(tile, first, at.tile);
-    at.start += opt_tile_leaves(tile[at.tile]);
-    at.seeds += opt_tile_live(tile[at.tile]);
-    at.tile++;
-  }
-  //@ assert step: row_step(tile, first, at.tile);
-  return at;
 }
 
 void opt_tiles_up(uint8_t *tile, unsigned n, unsigned by)

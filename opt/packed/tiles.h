@@ -90,16 +90,19 @@ static inline void opt_seeds_copy(struct pprf_seed *restrict to,
     to[i] = from[i];
 }
 
-/** Find a leaf in a row of n tiles that starts at `first` and covers the leaf. */
+/** Find a leaf in a row of n tiles and m seeds that covers the leaves first .. end - 1, from both
+ * ends at once: in a page that is punctured in order, the leaf is close to one of them. */
 /*@ requires row: d <= 63 && n <= OPT_TILES_MAX && \valid_read(tile + (0 .. n - 1)) &&
       row_tiles(tile, n, first, d);
-    requires leaf: first <= leaf < tile_start(tile, first, n);
+    requires ends: end == tile_start(tile, first, n) && m == seeds_before(tile, n);
+    requires leaf: first <= leaf < end;
     assigns \nothing;
     ensures tile: \result.tile < n;
     ensures start: \result.start == tile_start(tile, first, \result.tile);
     ensures seeds: \result.seeds == seeds_before(tile, \result.tile);
     ensures covers: tile_covers(tile, first, \result.tile, leaf); */
-struct opt_place opt_tiles_find(const uint8_t *tile, unsigned n, uint64_t first, uint64_t leaf)
+struct opt_place opt_tiles_find(const uint8_t *tile, unsigned n, unsigned m, uint64_t first,
+                                uint64_t end, uint64_t leaf)
   /*@ ghost (unsigned d) */;
 
 /** Move n tiles up by `by` places. */

@@ -87,6 +87,14 @@
   /*@ assert live: first <= live_leaf <= last && !packed_punctured(p, live_leaf); */ \
   /*@ assert around: at.node.start <= first ==> covers(at.node.start, at.node.height, first); */ \
   /*@ assert before: at.node.start > first ==> packed_punctured(p, first); */
+#define RIGHT_IS_KEPT \
+  /*@ ghost unsigned d = p->depth; */ \
+  /*@ assert right_lo: \forall integer i; 0 <= i < d ==> \
+        right[i].seed.lo == \at(right[i].seed.lo,Pre); */ \
+  /*@ assert right_hi: \forall integer i; 0 <= i < d ==> \
+        right[i].seed.hi == \at(right[i].seed.hi,Pre); */ \
+  /*@ assert right_kept: wiped_or_kept{Pre,Here}(right, 0, d); */ \
+  /*@ assert depth: d == \at(p->depth,Pre); */
 #define LEFT_IS_KEPT \
   /*@ assert left_same: \forall integer i; 0 <= i < lefts.count ==> \
         entry_start(left, i) == entry_start{Left}(left, i) && \
@@ -106,12 +114,49 @@
   /*@ assert left_of: left_of_leaf(p, first, left, lefts.count); */ \
   /*@ assert same_set: \forall integer x; packed_punctured(p, x) <==> \
         packed_punctured{Pre}(p, x); */ \
-  /*@ assert same_nodes: p->nodes == \at(p->nodes,Pre); */
+  /*@ assert same_nodes: p->nodes == \at(p->nodes,Pre); */ \
+  /*@ assert behind_lo: \forall integer i; lefts.count <= i < d ==> \
+        left[i].seed.lo == \at(left[i].seed.lo,Left); */ \
+  /*@ assert behind_hi: \forall integer i; lefts.count <= i < d ==> \
+        left[i].seed.hi == \at(left[i].seed.hi,Left); */ \
+  /*@ assert behind_left: wiped_or_kept{Pre,Left}(left, lefts.count, d); */ \
+  /*@ assert behind: wiped_or_kept{Pre,Here}(left, lefts.count, d); */ \
+  /*@ assert behind_right: wiped_or_kept{Left,Here}(right, rights.count, d); */ \
+  /*@ assert right_behind: wiped_or_kept{Pre,Here}(right, rights.count, d); */ \
+  /*@ ghost Derived: ; */
 #define RANGE_IS_PUNCTURED \
   /*@ assert none_set: err != PPRF_OK ==> \forall integer x; packed_punctured(p, x) <==> \
         packed_punctured{Pre}(p, x); */ \
   /*@ assert none_nodes: err != PPRF_OK ==> p->nodes == \at(p->nodes,Pre); */ \
   /*@ assert set: err == PPRF_OK ==> \forall integer x; packed_punctured(p, x) <==> \
-        packed_punctured{Pre}(p, x) || first <= x <= last; */
+        packed_punctured{Pre}(p, x) || first <= x <= last; */ \
+  /*@ assert punct_left_lo: \forall integer i; 0 <= i < d ==> \
+        left[i].seed.lo == \at(left[i].seed.lo,Derived); */ \
+  /*@ assert punct_left_hi: \forall integer i; 0 <= i < d ==> \
+        left[i].seed.hi == \at(left[i].seed.hi,Derived); */ \
+  /*@ assert punct_right_lo: \forall integer i; 0 <= i < d ==> \
+        right[i].seed.lo == \at(right[i].seed.lo,Derived); */ \
+  /*@ assert punct_right_hi: \forall integer i; 0 <= i < d ==> \
+        right[i].seed.hi == \at(right[i].seed.hi,Derived); */ \
+  /*@ assert punct_left: wiped_or_kept{Pre,Here}(left, lefts.count, d); */ \
+  /*@ assert punct_right: wiped_or_kept{Pre,Here}(right, rights.count, d); */ \
+  /*@ ghost Punctured: ; */
+#define SIDES_KEPT_BY_WIPING \
+  /*@ assert rest_left_lo: \forall integer i; lefts.count <= i < d ==> \
+        left[i].seed.lo == \at(left[i].seed.lo,Punctured); */ \
+  /*@ assert rest_left_hi: \forall integer i; lefts.count <= i < d ==> \
+        left[i].seed.hi == \at(left[i].seed.hi,Punctured); */ \
+  /*@ assert rest_right_lo: \forall integer i; rights.count <= i < d ==> \
+        right[i].seed.lo == \at(right[i].seed.lo,Punctured); */ \
+  /*@ assert rest_right_hi: \forall integer i; rights.count <= i < d ==> \
+        right[i].seed.hi == \at(right[i].seed.hi,Punctured); */ \
+  /*@ assert depth: d == p->depth; */ \
+  /*@ assert wiped_left: wiped_or_kept{Pre,Here}(left, 0, d); */ \
+  /*@ assert wiped_right: wiped_or_kept{Pre,Here}(right, 0, d); */
+
+/* opt_packed_punct_range, opt_packed_punct_range_deep */
+#define SIDES_ARE_WIPED \
+  /*@ assert wiped: wiped_or_kept{Begun,Here}(&left[0], 0, p->depth) && \
+        wiped_or_kept{Begun,Here}(&right[0], 0, p->depth); */
 
 #endif

@@ -35,4 +35,28 @@
         node_in_page{Pre}(p, i, node) ==> node_in_page(p, i, node); */ \
   /*@ assert node: packed_node(p, node); */
 
+/* punct_with */
+#define PATH_IS_SAME \
+  /*@ assert los: \forall integer j; 0 <= j < d ==> copath[j].lo == \at(copath[j].lo,Pre); */ \
+  /*@ assert his: \forall integer j; 0 <= j < d ==> copath[j].hi == \at(copath[j].hi,Pre); */ \
+  /*@ assert path: wiped_or_same{Pre,Here}(copath, d); */ \
+  /*@ assert wiped_value: wiped_or_same{Pre,Here}(value, 1); */
+#define REST_IS_APART \
+  /*@ assert apart_value: \forall integer j; 0 <= j < d ==> \separated(value, copath + j); */ \
+  /*@ assert apart_rest: \forall integer j; found.node.height <= j < d ==> \
+        \separated(copath + (0 .. found.node.height - 1), copath + j); */ \
+  /*@ assert apart_store: \forall integer j; 0 <= j < d ==> copath_apart(p, copath + j, 1); */
+#define PATH_IS_WIPED_TO \
+  /*@ assert rest_los: \forall integer j; found.node.height <= j < d ==> \
+        copath[j].lo == \at(copath[j].lo,Pre); */ \
+  /*@ assert rest_his: \forall integer j; found.node.height <= j < d ==> \
+        copath[j].hi == \at(copath[j].hi,Pre); */ \
+  /*@ assert path: wiped_or_same{Pre,Here}(copath, d); */ \
+  /*@ assert wiped_value: wiped_or_same{Pre,Here}(value, 1); */
+
+/* punct_shallow, punct_any */
+#define PATH_IS_WIPED \
+  /*@ assert wiped: wiped_or_same{Begun,Here}(&copath[0], p->depth) && \
+        wiped_or_same{Begun,Here}(&value, 1); */
+
 #endif

@@ -112,10 +112,13 @@
   /*@ assert end: tile_start(row, first, tiles + by) == end && \
         seeds_before(row, tiles + by) == m + more; */
 
-/* group_leaves, group_lives */
-#define TILE_OF_GROUP \
-  /*@ assert node: tile_is_node(row, first, d, at + i); */ \
-  /*@ assert step: row_step(row, first, at + i); */
+/* opt_tiles_find */
+#define NEXT_TILES \
+  /*@ ghost unsigned before = right.tile - 1; */ \
+  /*@ assert right_step: row_step(tile, first, before); */ \
+  /*@ assert right_node: tile_is_node(tile, first, d, before); */ \
+  /*@ assert left_step: row_step(tile, first, left.tile); */ \
+  /*@ assert left_node: tile_is_node(tile, first, d, left.tile); */
 
 /* put_path_sibling, put_punctured_leaf: the tiles and seeds of both runs of siblings are as in
  * Pre, so both still are runs. */
