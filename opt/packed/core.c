@@ -146,8 +146,10 @@ static inline int punct_node(struct opt_packed *p, struct pprf_family family, st
                              struct pprf_seed *value)
 {
   int err = walk_to(p, family, node, leaf, copath, value);
+  OUT_IS_KEPT
   if (err == PPRF_OK)
     err = opt_packed_puncture(p, leaf, node, copath);
+  OUT_IS_KEPT
   give_and_wipe(value, copath, node.height, err == PPRF_OK ? out : NULL) /*@ ghost (p) */;
   return err;
 }

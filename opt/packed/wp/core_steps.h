@@ -35,6 +35,11 @@
         node_in_page{Pre}(p, i, node) ==> node_in_page(p, i, node); */ \
   /*@ assert node: packed_node(p, node); */
 
+/* punct_node */
+#define OUT_IS_KEPT \
+  /*@ assert out_kept: out != \null ==> \forall integer k; 0 <= k < 16 ==> \
+        out[k] == \at(out[k],Pre); */
+
 /* punct_with */
 #define PATH_IS_SAME \
   /*@ assert los: \forall integer j; 0 <= j < d ==> copath[j].lo == \at(copath[j].lo,Pre); */ \
