@@ -147,6 +147,19 @@ def hints_of(key):
     return expectation(key.split("/")[0])["hints"].get(key, {})
 
 
+def lines_of(expected):
+    """The text of an expected.json: a line for each unit of each part."""
+    def line(units, unit):
+        value = f": {json.dumps(units[unit], sort_keys=True)}" if isinstance(units, dict) else ""
+        return f"  {json.dumps(unit)}{value}"
+    parts = []
+    for name, units in sorted(expected.items()):
+        left, right = "{}" if isinstance(units, dict) else "[]"
+        lines = ",\n".join(line(units, unit) for unit in sorted(units))
+        parts.append(f" {json.dumps(name)}: {left}\n{lines}\n {right}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
 def record(key, **known):
     """Write what is known of the unit to its part of expected.json: its goals and hints, or its
     smoke tests; with nothing given, remove the unit."""
@@ -164,8 +177,7 @@ def record(key, **known):
             expected[part][key] = value
     path = os.path.join(ROOT, folder, "wp", "expected.json")
     with tempfile.NamedTemporaryFile("w", dir=os.path.dirname(path), delete=False) as f:
-        json.dump({k: v for k, v in expected.items() if v}, f, indent=2, sort_keys=True)
-        f.write("\n")
+        f.write(lines_of({k: v for k, v in expected.items() if v}))
     os.chmod(f.name, 0o644)
     os.replace(f.name, path)
 
