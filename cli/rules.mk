@@ -16,7 +16,7 @@ $(B)/cli/impls/impl_ref.o: cli/impls/impl.c ref/names.h $(B)/flags
 
 CLI_CPPFLAGS := -Icli -D_FILE_OFFSET_BITS=64
 CLI_OBJ := $(CLI_SRC:cli/%.c=$(B)/cli/%.o)
-CLI_MAN := $(wildcard cli/*.1)
+CLI_MAN := $(wildcard cli/man/*.1)
 # where bash, zsh and fish look when PREFIX=/usr/local
 CLI_SHARE = $(PREFIX)/share
 CLI_COMPLETIONS = $(CLI_SHARE)/zsh/site-functions/_pprf $(CLI_SHARE)/fish/vendor_completions.d/pprf.fish \
@@ -40,4 +40,4 @@ install-cli: $(B)/pprf
 	install -m 644 $(CLI_MAN) "$(DESTDIR)$(MANDIR)/man1/"
 	$(foreach f,$(CLI_COMPLETIONS),install -D -m 644 cli/completions/$(notdir $(f)) "$(DESTDIR)$(f)";)
 uninstall-cli:
-	rm -f "$(DESTDIR)$(BINDIR)/pprf" $(foreach f,$(CLI_COMPLETIONS),"$(DESTDIR)$(f)") $(CLI_MAN:cli/%="$(DESTDIR)$(MANDIR)/man1/"%)
+	rm -f "$(DESTDIR)$(BINDIR)/pprf" $(foreach f,$(CLI_COMPLETIONS),"$(DESTDIR)$(f)") $(CLI_MAN:cli/man/%="$(DESTDIR)$(MANDIR)/man1/"%)

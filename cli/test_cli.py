@@ -36,6 +36,7 @@ import unittest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+MAN = os.path.join(HERE, "man")
 sys.path.insert(0, os.path.join(HERE, "..", "tools"))
 import tap  # noqa: E402
 
@@ -460,7 +461,7 @@ class Setup(Case):
         rows = re.findall(r'ROW\((PPRF_(\w+)), "([\w-]+)", (\d), (\d+)\)', text("prg", "common", "suites.h"))
         self.assertGreaterEqual(len(rows), 4)
         lists = {path: text(*path.split("/")) for path in (
-            "include/pprf.h", "prg/prg.h", "docs/suites.md", "docs/key-file.md", "cli/pprf-setup.1",
+            "include/pprf.h", "prg/prg.h", "docs/suites.md", "docs/key-file.md", "cli/man/pprf-setup.1",
             "bindings/go/pprf.go", "bindings/rust/pprf-sys/src/lib.rs", "bindings/python/pprf/__init__.py",
             "equivalence-tests/vectors/gen_vectors.py", "bench/report/results.py", "bench/report/plots.py")}
         lists["pprf setup --help"] = self.expect(DONE, "setup", "--help")
@@ -741,7 +742,7 @@ class Usage(Case):
             self.assertEqual(self.expect(DONE, "eval", self.key, 1,
                                          env={**os.environ, "PPRF_PRG": name}),
                              f"1 {value(4, 1)}\n")
-        with open(os.path.join(HERE, "pprf.1")) as f:
+        with open(os.path.join(MAN, "pprf.1")) as f:
             manual = f.read()
         for variable, last, others in (("PPRF_PRG", "evp", ("aes-evp", "sha256-evp")),
                                        ("PPRF_AES", "aes-evp", ("evp", "sha256-evp", "aes-")),
@@ -756,12 +757,12 @@ class Usage(Case):
     def test_help_and_manual_name_the_same_options(self):
         for command in COMMANDS:
             offered = set(re.findall(r" --([a-z]+)", self.expect(DONE, command, "--help")))
-            with open(os.path.join(HERE, f"pprf-{command}.1")) as f:
+            with open(os.path.join(MAN, f"pprf-{command}.1")) as f:
                 described = set(re.findall(r"^\.It .*Fl -([a-z]+)", f.read(), re.MULTILINE))
             self.assertEqual(offered - {"help", "usage", "version"}, described, command)
 
     def test_manual_pages_are_well_formed(self):
-        pages = [os.path.join(HERE, f) for f in sorted(os.listdir(HERE)) if f.endswith(".1")]
+        pages = [os.path.join(MAN, f) for f in sorted(os.listdir(MAN))]
         self.assertEqual(len(pages), len(COMMANDS) + 1)
         checked = False
         for tool in (["mandoc", "-Tlint", "-Wwarning"],
@@ -1817,7 +1818,7 @@ class Simulate(Case):
         for page, members in (
                 ("simulate", self.simulate("normal", 6, "--impl", "list")),
                 ("info", json.loads(self.expect(DONE, "info", "--json", self.key)))):
-            with open(os.path.join(HERE, f"pprf-{page}.1")) as f:
+            with open(os.path.join(MAN, f"pprf-{page}.1")) as f:
                 words = set(re.findall(r"\w+", f.read()))
             self.assertLessEqual(set(members), words)
 
@@ -1967,7 +1968,7 @@ class Simulate(Case):
         self.refused(USAGE, "option '--" + "s" * 99 + "': unknown or ambiguous", "info", "--" + "s" * 99, self.key)
 
     def test_the_manual_pages_example_is_what_the_program_prints(self):
-        with open(os.path.join(HERE, "pprf.1"), encoding="ascii") as page:
+        with open(os.path.join(MAN, "pprf.1"), encoding="ascii") as page:
             example = re.search(r"\.Sh EXAMPLES\n\.Bd -literal\n(.*?)\.Ed", page.read(), re.S)[1]
         env = {**os.environ, "PATH": os.path.dirname(os.path.abspath(PPRF)) + ":" + os.environ["PATH"]}
         for part in re.split(r"^\$ ", example, flags=re.M)[1:]:

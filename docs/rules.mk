@@ -10,6 +10,6 @@ test-full: test-docs
 pictures: ## draw docs/pictures again with draw.py
 	@docs/pictures/draw.py
 links: ## update the links from names in the documents to their files, after files have moved
-	@docs/links.py
+	@docs/pages/links.py
 TAP_TESTS += docs/test_uses.py
 docs/test_uses.py: $(B)/tls/libpprf_tls.a

@@ -118,9 +118,9 @@ def named_links():
 
 
 def tables_linked():
-    r = run("docs/links.py --check")
+    r = run("docs/pages/links.py --check")
     ok(r.returncode == 0, "the names in the tables are linked (else: make links)", r.stdout)
-    sys.path.insert(0, str(ROOT / "docs"))
+    sys.path.insert(0, str(ROOT / "docs/pages"))
     import links
     found = links.Names()
     ok(found.file_of("pprf_eval") and not found.file_of("free") and not found.file_of("encrypt"),

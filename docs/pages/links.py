@@ -13,7 +13,7 @@ import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCUMENTS = ["README.md", "docs/architecture.md", "docs/soundness.md", "docs/paper-claims.md", "docs/theorems.md",
              "docs/one-puncture.md", "docs/security.md", "docs/tickets.md", "docs/tls.md"]
 WHOLE = sorted(p.relative_to(ROOT).as_posix() for p in (ROOT / "docs/soundness").glob("*.md"))
