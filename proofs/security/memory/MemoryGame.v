@@ -8,7 +8,7 @@ From mathcomp Require Import all_ssreflect ssralg rat.
 From Pprf.spec Require Import Ggm CModel Probability Games Reductions Oracle EvaluationGame.
 From Pprf.proofs Require Import Correctness Sizes Layout AcslAgree AcslSound.
 From Pprf.proofs Require Import ProbabilityFacts ReductionFacts EvaluationSecurity Leakage.
-From Pprf.spec Require Import RefGame.
+From Pprf.spec Require Import RefGame AttackCost.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -54,6 +54,12 @@ Qed.
 Lemma alive_keyc P s x : size x = d -> alive (keyc P s) x = ~~ P x.
 Proof.
 by move=> sx; rewrite alive_eval -[x in eval _ _ x]cat0s /keyc eval_cover //; case: (P x).
+Qed.
+
+Lemma delegate_whole (T : Type) (G : bitseq -> T -> T * T) (K : key T) : delegate G [::] K = K.
+Proof.
+elim: K => //= -[p v] K IH; rewrite /delegate /= -/(delegate G [::] K) IH.
+by rewrite /delegate_node /= prefix0s; case: p.
 Qed.
 
 Definition bare (P : pred bitseq) : key unit := cover no_seed d P [::] tt.
@@ -218,6 +224,55 @@ rewrite model_of_steal; case=> _ B; case: ifP => _; last by apply: IH; apply: B.
 by split=> // K; apply: IH; apply: B.
 Qed.
 
+(* It asks for at most the calls of the adversary, and for the nodes of its thefts. *)
+Local Open Scope nat_scope.
+Lemma asks_le (A : ev_adversary Seed d) q q' m m' (K : key unit) : q <= q' -> m <= m' -> asks_at_most q m K A -> asks_at_most q' m' K A.
+Proof.
+elim: A q q' m m' K => [b|X x0 k IH|a k IH] q q' m m' K qq mm //=.
+  by move=> B x; apply: IH (B x).
+case: (cost K a) => [[i j] K'] [iq jm B]; split; [exact: leq_trans qq | exact: leq_trans mm | move=> y].
+by apply: IH (B y); rewrite leq_sub2r.
+Qed.
+
+Lemma model_asks q t A st P : 0 < d ->
+  (forall m c f, positions (kept_after m c f) = puncture_call d no_seed c (positions m)) ->
+  calls_at_most q t A -> positions (mem st) = bare P ->
+  asks_at_most q (t * 2 ^ d.-1) (bare P) (model_of st A).
+Proof.
+move=> d0 positions_after.
+elim: A q t st P => [b|X x0 k IH|[c u f|qs] k IH] q t st P.
+- by rewrite model_of_end.
+- by rewrite model_of_coins => B E x; apply: IH (B x) E.
+- case=> q0 B E; rewrite model_of_call.
+  have less y : asks_at_most q (t * 2 ^ d.-1) (bare P) (model_of st (k y)).
+    by apply: asks_le (leq_pred q) (leqnn _) _; apply: IH (B y) E.
+  case: ifP => // _; cbv zeta; case: ifP => // _.
+  have next y : asks_at_most q.-1 (t * 2 ^ d.-1) (bare P) (ask_puncture c
+      (model_of (called c u (kept_after (mem st) c f) st)
+         (k (Some (result_of d fails (positions (mem st)) c f, y))))).
+    have EP : positions (mem (called c u (kept_after (mem st) c f) st)) = bare (predU P (region_set c)).
+      by rewrite /called /= positions_after E; apply: puncture_callE.
+    have H := IH _ _ t _ _ (B (Some (result_of d fails (positions (mem st)) c f, y))) EP.
+    rewrite /ask_puncture; case cE : (call_region d c) => [r|].
+      rewrite (insubT (fun r => region_ok d r) (region_call_ok cE)) /=; split=> // _; rewrite !subn0.
+      by have := puncture_callE d no_seed c P tt; rewrite /puncture_call cE => ->.
+    by move: H; rewrite -/(bare _) /bare -puncture_callE /puncture_call cE.
+  rewrite /ask_value; case: (target c) => [x|]; last by apply: asks_le (leq_pred q) (leqnn _) (next _).
+  clear less B; move: k IH next; case: u => k IH next; last by apply: asks_le (leq_pred q) (leqnn _) (next _).
+    by split=> // y; rewrite subn1 subn0.
+  by split=> // y; rewrite subn1 subn0.
+case=> t0 B E; rewrite model_of_steal.
+have less y : asks_at_most q (t.-1 * 2 ^ d.-1) (bare P) (model_of st (k y)) by apply: IH (B y) E.
+have le : t * 2 ^ d.-1 = 2 ^ d.-1 + t.-1 * 2 ^ d.-1 by rewrite -mulSn prednK.
+case: ifP => _; last by refine (asks_le (leqnn q) _ (less None)); rewrite le leq_addl.
+rewrite /= delegate_whole; have sz : size (bare P) <= 2 ^ d.-1 by exact: size_cover_half.
+split=> //; first by rewrite le (leq_trans sz) ?leq_addr.
+move=> y; rewrite subn0; refine (asks_le (leqnn q) _ (IH _ q t.-1 (stolen d st) P (B _) E)).
+by rewrite le -addnBAC // leq_addl.
+Qed.
+
+Local Close Scope nat_scope.
+
 (* What is true of memory, of the punctured leaves, of the root seed and of what the adversary keeps. *)
 Variable holds_at : memory -> pred bitseq -> Seed -> Kept -> Prop.
 Hypothesis positions_are : forall M P s m, holds_at M P s m -> positions m = bare P.
@@ -357,9 +412,7 @@ have sp : spoils [::] st2 = ~~ permitted d st (Steal Fault qs).
   by have /N.ltb_spec0 xd := allP (c_leaves C) _ xc; rewrite prefix0s alE.
 case: ifP sp => pm sp; last exact: IH C.
 rewrite /= sp /= .
-have -> : delegate G [::] (held st2) = held st2.
-  elim: (held st2) => //= -[p v] K IHK; rewrite /delegate /= -/(delegate G [::] K) IHK.
-  by rewrite /delegate_node /= prefix0s; case: p.
+rewrite delegate_whole.
 have -> : map (image (mem st1) (held st2)) qs = map (peek (mem st)) qs.
   by apply: eq_map => q; rewrite (c_held C) (imageE q (c_inv C)).
 apply: (IH _ P); case: C => I B g h k' t lv; split=> //; first by rewrite B.
