@@ -17,6 +17,9 @@ import urllib.parse
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 REPOSITORY = "https://github.com/libpprf/libpprf/blob/main/"
+# the pages of the C interface
+HEADERS = {"pprf": "Keys", "pprf_shared": "Shared memory", "pprf_tickets": "Tickets", "pprf_tls": "OpenSSL servers",
+           "pprf_fleet": "Several hosts"}
 LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(\))")
 
 
@@ -62,8 +65,10 @@ def stage(source):
     for picture in ROOT.glob("docs/pictures/*.svg"):
         (source / "docs" / "pictures").mkdir(exist_ok=True)
         shutil.copy(picture, source / "docs" / "pictures")
-    for page in HERE.glob("*.rst"):
-        shutil.copy(page, source)
+    for name, subject in HEADERS.items():
+        title = f"{subject}: ``{name}.h``"
+        (source / f"{name}.rst").write_text(f"{title}\n{'=' * len(title)}\n\n.. doxygenfile:: {name}.h\n")
+    (source / "python.rst").write_text("Python\n======\n\n.. automodule:: pprf\n   :members:\n   :undoc-members:\n")
 
 
 def doxygen(root, out):
