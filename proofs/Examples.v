@@ -2,8 +2,8 @@
 (* The definitions on a tree of depth 3, by computation; then every headline theorem applied to
    concrete arguments, so that its hypotheses are visibly satisfiable. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From Pprf.spec Require Import Ggm.
-From Pprf.proofs Require Import Correctness Executable Scenarios Sizes.
+From Pprf.spec Require Import Ggm Delegation.
+From Pprf.proofs Require Import Correctness Executable Scenarios Sizes RangeDelegation.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -74,6 +74,15 @@ Example delegate_1 : map fst (delegate label [:: i] (puncture label [:: i; o; i]
   [:: [:: i; o; o]; [:: i; i]].
 Proof. by []. Qed.
 
+(* The sub-key for the leaves 1 to 6 of a key in which leaf 3 is punctured: no leaf outside has a
+   value; a range that ends before it begins gives nothing. *)
+Example delegate_1_6 :
+  map fst (delegate_range label 3 (bits 3 1) (bits 3 6) (puncture label (bits 3 3) root)) =
+  [:: bits 3 1; bits 3 2; [:: i; o]; bits 3 6].
+Proof. by []. Qed.
+Example delegate_all : delegate_range label 3 (bits 3 0) (bits 3 7) root = root. Proof. by []. Qed.
+Example delegate_none : delegate_range label 3 (bits 3 6) (bits 3 1) root = [::]. Proof. by []. Qed.
+
 (* Bits and integers. *)
 Example val_110 : val [:: i; i; o] = 6. Proof. by []. Qed.
 Example bits_6 : bits 3 6 = [:: i; i; o]. Proof. by []. Qed.
@@ -129,6 +138,18 @@ Example delegate_eval_ex :
 
 Example delegate_only_subset_ex :=
   @delegate_only_subset _ label 3 (mem evens) [::] [:: i] erefl.
+
+Example delegate_range_canonical_ex :=
+  @delegate_range_canonical _ label 3 [::] [:: Leaf x011] (bits 3 1) (bits 3 6) erefl erefl erefl.
+Example delegate_range_eval_ex :
+  eval label (delegate_range label 3 x011 x100 root) x100 = Some x100 :=
+  @delegate_range_eval _ label 3 [::] [::] x011 x100 erefl erefl erefl x100 erefl.
+Example delegate_range_order_ex :=
+  @delegate_range_order _ label 3 [::] [:: Leaf x011] (bits 3 1) (bits 3 6) erefl [:: Subtree [:: i]] erefl.
+(* the leaves 1 to 6 of a fresh key: the bound, 4 nodes, is reached *)
+Example delegate_range_size_ex : size (delegate_range label 3 (bits 3 1) (bits 3 6) root) <= 0 + 2 * 2 :=
+  @delegate_range_size _ label 3 [::] [::] (bits 3 1) (bits 3 6) erefl erefl erefl erefl.
+Example delegate_range_reached : size (delegate_range label 3 (bits 3 1) (bits 3 6) root) = 2 * 2. Proof. by []. Qed.
 
 Example no_ancestor_ex : ~~ prefix [:: i; o; i] x100 :=
   @no_ancestor _ label 3 (mem evens) [::] [:: i; o; i] x100 erefl erefl erefl.

@@ -7,7 +7,8 @@ From Pprf.proofs Require Import PrpSwitch SuiteBounds AesSecurity.
 From Pprf.spec Require Import AcslMemory AcslRef AcslOpt AcslApi AcslKey AcslImport AcslStore AcslCodec.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame IdealGame Tickets TicketGame.
-From Pprf.proofs Require Import Correctness Executable Scenarios Sizes.
+From Pprf.spec Require Import Delegation DelegationGame.
+From Pprf.proofs Require Import Correctness Executable Scenarios Sizes RangeDelegation DelegationSecurity.
 From Pprf.proofs Require Import EvaluationSecurity EvaluationCost Leakage TicketPool TicketSecurity.
 From Coq Require Import NArith.
 From Pprf.spec Require Import CModel Contracts Codec.
@@ -70,6 +71,10 @@ Print Assumptions puncture_regions_canonical.
 Print Assumptions eval_puncture_regions.
 Print Assumptions delegate_eval.
 Print Assumptions delegate_only_subset.
+Print Assumptions delegate_range_canonical.
+Print Assumptions delegate_range_eval.
+Print Assumptions delegate_range_order.
+Print Assumptions delegate_range_size.
 Print Assumptions no_ancestor.
 Print Assumptions mem_cover.
 Print Assumptions cover_ggm.
@@ -105,6 +110,9 @@ Print Assumptions ev_adv_bound_set.
 Print Assumptions ev_adv_bound_first.
 Print Assumptions ev_adv_bound_users.
 Print Assumptions ev_reduction_cost.
+Print Assumptions share_adv_prefixes.
+Print Assumptions share_adv_bound_tree.
+Print Assumptions share_adv_bound_first.
 Print Assumptions ref_attack_cost.
 Print Assumptions opt_attack_cost.
 Print Assumptions key_leaks.

@@ -3,9 +3,9 @@
    leaf and is challenged on another wins against a broken PRG; the bound is attained; the rule
    refuses what would make the game trivial, and nothing else that these adversaries ask. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame.
+From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame DelegationGame.
 From Pprf.proofs Require Import Compat ProbabilityFacts ReductionFacts.
-From Pprf.proofs Require Import EvaluationSecurity EvaluationCost.
+From Pprf.proofs Require Import EvaluationSecurity EvaluationCost DelegationSecurity.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -139,3 +139,31 @@ Proof. by split=> // y; split=> // z; split=> // u; split=> // K. Qed.
 
 Example compare_values_cost : costs_at_most 3 (1 + 1 + 2 + 2) (ev_guess false 0 predT compare_values).
 Proof. exact: (proj2 (@ev_reduction_cost _ false 1 0 predT 2 1 _ isT compare_values_asks)). Qed.
+
+(* ---- Sub-keys for ranges -------------------------------------------------------------------- *)
+
+Local Notation share f l k := (@Ask _ (@share_reply one_bit 1) (Share f l) k).
+
+(* A friend gets the right leaf's key, after a range that ends before it begins; the challenge is
+   on the left leaf. The whole range would reveal that leaf and is refused; after the left leaf is
+   punctured it is given away. *)
+Definition friend : share_adversary one_bit 1 :=
+  share right_leaf left_leaf (fun N => share right_leaf right_leaf (fun K =>
+  @Ask _ (@share_reply one_bit 1) (Plain (Challenge left_leaf)) (fun z => share left_leaf right_leaf (fun M =>
+  @Ask _ (@share_reply one_bit 1) (Plain (Punct (exist (fun r => region_ok 1 r) (Leaf left_leaf) isT))) (fun _ =>
+  share left_leaf right_leaf (fun M' => Conclude _
+    [&& N == Some [::], M == None, M' == K & (z != None) && (if K is Some [:: n] then z == Some n.2 else false)])))))).
+
+Example friend_wins : share_adv false copy_prg friend = 1 / 2%:R.
+Proof.
+rewrite /share_adv /share_game /Pr /= !avg_bool /=.
+by apply/eqP; vm_compute.
+Qed.
+
+Example friend_first : shares_in (first_leaves 0 1) friend.
+Proof. by do 7 ?split=> //. Qed.
+
+Example share_adv_prefixes_ex : ev_adv false copy_prg 0 (as_prefixes [::] [::] friend) = 1 / 2%:R.
+Proof. by rewrite -(share_adv_prefixes false copy_prg) friend_wins. Qed.
+Example share_adv_bound_tree_ex eps := @share_adv_bound_tree _ false copy_prg 1 friend eps.
+Example share_adv_bound_first_ex eps := @share_adv_bound_first _ false copy_prg 1 1 friend eps friend_first.
