@@ -16,7 +16,7 @@ elif ! bookworm; then
   [ "$(id -u)" = 0 ] || wp+=" uidmap"
 fi
 declare -A packages=(
-  [build]="gcc libc6-dev make pkg-config libssl-dev libjansson-dev libhiredis-dev python3"
+  [build]="gcc libc6-dev make pkg-config libssl-dev libjansson-dev libhiredis-dev libcbor-dev python3"
   [prove]="coq libcoq-mathcomp-ssreflect libcoq-mathcomp-algebra ocaml-nox ocaml-findlib python3"
   [prove-wp]="$wp"
   [test]="git cmake zsh fish python3 perl openssl g++ e2fsprogs mandoc musl-tools util-linux valgrind gnutls-bin nginx nginx-dev haproxy stunnel4 apache2-bin

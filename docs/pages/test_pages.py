@@ -46,7 +46,7 @@ def pages(out):
     missing = [str(d) for d in build.documents() if d.with_suffix(".html") not in found]
     ok(len(build.documents()) > 40 and not missing, "each document is a page", *missing)
     places = set().union(*(page.places for page in found.values())) if found else set()
-    functions = exported("libpprf") | exported("libpprf_tls")
+    functions = exported("libpprf") | exported("libpprf_tls") | exported("libpprf_redact")
     missing = sorted(functions - {p[2:] for p in places if p.startswith("c.")})
     ok(len(functions) > 40 and not missing, "each exported function has its place", *missing)
     missing = sorted(python_names() - places)

@@ -41,6 +41,7 @@ run libpprf.a_defines_no_names_but_pprf_ test -z "$(foreign opt/libpprf.a pprf_)
 run libpprf_ref.a_defines_no_names_but_pprf_ test -z "$(foreign ref/libpprf_ref.a pprf_)"
 run libpprf_tls.a_defines_no_names_but_its_own \
   test -z "$(foreign tls/libpprf_tls.a 'pprf_tickets_|pprf_tls_')"
+run libpprf_redact.a_defines_no_names_but_its_own test -z "$(foreign redact/libpprf_redact.a pprf_redact_)"
 run no_two_archives_have_one_name \
   test -z "$("$MAKE" -pn DEPS=skip clean | sed -n 's/^LIBS := //p' | tr ' ' '\n' |
     sed -n 's|.*/\(.*\.a\)$|\1|p' | sort | uniq -d)"

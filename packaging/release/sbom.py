@@ -15,7 +15,7 @@ import tomllib
 
 HOME = "https://github.com/libpprf/libpprf"
 LINKED = {"openssl": "pkg:generic/openssl", "hiredis": "pkg:generic/hiredis", "jansson": "pkg:generic/jansson",
-          "cffi": "pkg:pypi/cffi"}  # any version
+          "libcbor": "pkg:generic/libcbor", "cffi": "pkg:pypi/cffi"}  # any version
 
 
 def package(name, version, purl, digest=None, licence="NOASSERTION", where="NOASSERTION"):
