@@ -83,6 +83,27 @@ PPRF_API int pprf_tickets_set_session_ticket_cb(SSL_CTX *ctx,
                                                 SSL_CTX_decrypt_session_ticket_fn decrypt,
                                                 void *arg);
 
+/** A client hello callback for programs that serve many connections in one thread and whose tickets
+ * are on servers (pprf_fleet.h): SSL_CTX_set_client_hello_cb(ctx, pprf_tickets_client_hello, NULL),
+ * or called by the program's own.  Without it the thread waits in the handshake for a server's answer.
+ * With it, the handshake (SSL_accept, SSL_read_early_data) fails with SSL_ERROR_WANT_CLIENT_HELLO_CB;
+ * wait for what pprf_tickets_waits_for says, serve other connections meanwhile, and call it again.
+ * The budget of such threads is not used up.  The thread still waits for a second ticket in one
+ * ClientHello, and at the end of a resumption of TLS 1.2.
+ * @retval SSL_CLIENT_HELLO_SUCCESS the handshake goes on.
+ * @retval SSL_CLIENT_HELLO_RETRY   the answer is not there yet. */
+PPRF_API int pprf_tickets_client_hello(SSL *ssl, int *alert, void *arg);
+
+/** What a handshake that pprf_tickets_client_hello has interrupted waits for.
+ * @param[in]  ssl the connection.
+ * @param[out] fd  a descriptor to poll for reading; it is not the caller's, and may have changed at
+ *                 the next call.
+ * @param[out] ms  milliseconds after which the handshake can go on without an answer.
+ * @retval PPRF_OK        fd and ms are set.
+ * @retval PPRF_ERR_RANGE the connection waits for no server; *fd is -1.
+ * @retval PPRF_ERR_NULL  a pointer is NULL. */
+PPRF_API int pprf_tickets_waits_for(const SSL *ssl, int *fd, unsigned *ms);
+
 /** Have OpenSSL wipe all memory that it frees: libssl frees a decrypted session, which holds the
  * ticket's resumption secret, without wiping it.  Call it first thing in main.
  * @retval PPRF_OK           from now on.

@@ -22,6 +22,13 @@
  * HOST_STEP: microseconds by which each reading advances the clock of waiting; default: the
  * system's clock.  HOST_FIRST: an address that each name gets before its own.
  * HOST_NAMES: a file with the address that each name has now; none if it is empty.
+ * TLS connections in memory, all in this thread, which does not wait for the server:
+ *   sessions N     N clients get a ticket each, by full handshakes
+ *   begin          each begins a resumption: how many wait for the server
+ *   end            all go on to their ends, and get new tickets: how many have resumed, and how many
+ *                  have not
+ *   leave          the server forgets them as they are
+ *   exit           the process ends, and frees nothing
  * An error is "error " and its number. */
 #include <netdb.h>
 #include <pthread.h>
@@ -35,9 +42,11 @@
 #include <unistd.h>
 
 #include "pprf_fleet.h"
+#include "pprf_tls.h"
+#include "tests/loop.h"
 #include "tickets/tickets.h"
 
-enum { TICKET_MAX = 256 };
+enum { TICKET_MAX = 256, CLIENTS_MAX = 64 };
 static const uint8_t content[] = "the session";
 static pprf_tickets *tickets;
 static _Atomic long ahead; /* seconds; other threads read it */
@@ -194,6 +203,80 @@ static void open_ticket(const char *hex)
     printf("another content\n");
   else
     printf("%llu\n", (unsigned long long)number);
+}
+
+/* ---- connections that do not wait ---- */
+
+static SSL_CTX *client, *server;
+static SSL_SESSION *session[CLIENTS_MAX];
+static struct loop_handshake handshake[CLIENTS_MAX];
+static unsigned clients;
+
+/* version: the greatest of the clients. */
+static unsigned get_sessions(unsigned n, int version)
+{
+  unsigned got = 0;
+  SSL_CTX_free(client);
+  SSL_CTX_free(server);
+  client = loop_client(version);
+  server = loop_server();
+  if (pprf_tickets_attach(server, tickets) != PPRF_OK)
+    exit(2);
+  SSL_CTX_set_client_hello_cb(server, pprf_tickets_client_hello, NULL);
+  for (clients = 0; clients < n && clients < CLIENTS_MAX; clients++) {
+    SSL_SESSION_free(session[clients]);
+    session[clients] = NULL;
+    for (int i = 0; i < 3000 && session[clients] == NULL; i++) {
+      session[clients] = loop_connect(client, server, NULL, NULL, 0, NULL).session;
+      if (session[clients] == NULL)
+        (void)usleep(2000); /* the process has no leaves yet */
+    }
+    got += session[clients] != NULL;
+  }
+  return got;
+}
+
+static unsigned begin_all(void)
+{
+  unsigned waiting = 0;
+  for (unsigned i = 0; i < clients; i++) {
+    handshake[i] = loop_begin(client, server, session[i]);
+    waiting += loop_step(&handshake[i]) == 0;
+  }
+  return waiting;
+}
+
+static void leave_all(void)
+{
+  for (unsigned i = 0; i < clients && handshake[i].server != NULL; i++) {
+    loop_end(&handshake[i]);
+    if (handshake[i].session != NULL) {
+      SSL_SESSION_free(session[i]);
+      session[i] = handshake[i].session;
+    }
+  }
+}
+
+static void end_all(void)
+{
+  unsigned resumed = 0, full = 0, waiting;
+  do {
+    waiting = 0;
+    loop_wait(handshake, clients);
+    for (unsigned i = 0; i < clients; i++) {
+      int state = loop_step(&handshake[i]);
+      waiting += state == 0;
+      if (state < 0)
+        exit(2);
+    }
+  } while (waiting > 0);
+  for (unsigned i = 0; i < clients; i++)
+    if (SSL_session_reused(handshake[i].server))
+      resumed++;
+    else
+      full++;
+  leave_all();
+  printf("%u %u\n", resumed, full);
 }
 
 static void child(int seals)
@@ -353,6 +436,18 @@ int main(int argc, char **argv)
       in_child(NULL);
     } else if (IS("open-in-child")) {
       in_child(argument);
+    } else if (IS("sessions") || IS("sessions-1.2")) {
+      printf("%u\n",
+             get_sessions((unsigned)number, IS("sessions") ? TLS1_3_VERSION : TLS1_2_VERSION));
+    } else if (IS("begin")) {
+      printf("%u\n", begin_all());
+    } else if (IS("end")) {
+      end_all();
+    } else if (IS("leave")) {
+      leave_all();
+      printf("\n");
+    } else if (IS("exit")) {
+      exit(0);
     } else if (IS("open-together")) {
       printf("%u\n", open_together((unsigned)number));
     } else {
@@ -360,6 +455,11 @@ int main(int argc, char **argv)
     }
     (void)fflush(stdout);
   }
+  leave_all();
+  for (unsigned i = 0; i < clients; i++)
+    SSL_SESSION_free(session[i]);
+  SSL_CTX_free(client);
+  SSL_CTX_free(server);
   pprf_tickets_free(tickets);
   printf("freed\n");
   return 0;

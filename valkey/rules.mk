@@ -36,10 +36,10 @@ TAP_TESTS += $(B)/valkey/test_tree valkey/test_valkey.py valkey/test_partition.p
 valkey/test_valkey.py valkey/test_partition.py: $(B)/valkey/pprf.so $(B)/valkey/pprf_known.so
 
 # hosts without TLS
-HOST_SRC := valkey/host.c $(FLEET_SRC)
+HOST_SRC := valkey/host.c tls/tests/loop.c $(FLEET_SRC)
 HOST_WRAP := -Wl,--wrap=clock_gettime,--wrap=getaddrinfo
 $(B)/valkey/host.o: ALL_CPPFLAGS += -Itls
-$(B)/valkey/host: $(B)/valkey/host.o $(FLEET_OBJ) $(TLS_OBJ) $(OPT_OBJ)
+$(B)/valkey/host: $(B)/valkey/host.o $(B)/tls/tests/loop.o $(FLEET_OBJ) $(TLS_OBJ) $(OPT_OBJ)
 	$(call LINKED,-lhiredis -lssl,$(HOST_WRAP))
 $(B)/valkey/host_checked: $(HOST_SRC) $(wildcard tls/*.h tls/*/*.h valkey/*.h) $(TLS_OBJ) $(OPT_OBJ)
 	$(call SAY,LINK,$@)$(CC) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) $(ALL_LDFLAGS) $(HOST_WRAP) -o $@ $(HOST_SRC) $(TLS_OBJ) $(OPT_OBJ) \

@@ -483,6 +483,77 @@ class Waiting(Case):
         link.heal()
         self.wait(lambda: a.use(a.seal()) == OK, "tickets again")
 
+    def served(self, n=6, version="", **more):
+        """A host with n TLS clients that have tickets, behind a link, with enough connections to
+        the server"""
+        link, c = fleet.Link(self.server.port), self.server.client()
+        self.addCleanup(link.close)
+        a = Host(self, f"valkey://127.0.0.1:{link.port}?timeout=1000", depth=17, **more)
+
+        def waiting():
+            self.assertEqual(a(f"sessions{version}", str(n)), str(n))
+            found = a("begin")
+            a("end")
+            return found
+
+        link.delay = 0.02
+        self.wait(lambda: waiting() == str(n), "one connection per client")
+        link.delay = 0
+        self.assertGreater(len(c("CLIENT", "LIST").splitlines()), n)
+        self.assertEqual(a(f"sessions{version}", str(n)), str(n))
+        return a, link
+
+    def test_a_thread_that_does_not_wait_claims_side_by_side(self):
+        """also without a budget for waiting: one thread begins all handshakes while no answer comes back"""
+        for version in "", "-1.2":
+            for program in None, CHECKED:
+                with self.subTest(version=version, program=program):
+                    a, link = self.served(version=version, program=program)
+                    before = self.counted("claims")
+                    link.cut(answers_only=True)
+                    self.assertEqual(a("begin"), "6")
+                    self.wait(lambda: self.counted("claims") - before == 6, "six claims")
+                    link.heal()
+                    self.assertEqual(a("end"), "6 0")
+                    self.assertEqual(a.stats()["over_budget"], 0)
+
+    def test_clients_that_leave_while_their_tickets_are_claimed(self):
+        """their leases are released: the tickets are good again"""
+        a, link = self.served()
+        link.cut(answers_only=True)
+        self.assertEqual(a("begin"), "6")
+        a("leave")
+        before = self.counted("releases")
+        link.heal()
+        self.wait(lambda: self.counted("releases") - before == 6, "six releases")
+        self.assertEqual(a("begin"), "6")
+        self.assertEqual(a("end"), "6 0")
+
+    def test_answers_that_do_not_come_cost_a_full_handshake(self):
+        a, link = self.served(program=CHECKED)
+        link.cut()
+        self.assertEqual(a("begin"), "6")
+        self.assertEqual(a("end"), "0 6")
+        self.assertGreaterEqual(a.stats()["unanswered"], 6)
+        link.heal()
+        self.wait(lambda: a.use(a.seal()) == OK, "tickets again")
+
+    def test_a_process_ends_whoever_waits(self):
+        """for answers that come late or never, or that nobody fetches"""
+        for left in False, True:
+            a, link = self.served(program=CHECKED)
+            link.cut(answers_only=True)
+            self.assertEqual(a("begin"), "6")
+            if left:
+                a("leave")
+            self.assertEqual(a.end(), ("freed", 0))
+        a, link = self.served()
+        link.cut(answers_only=True)
+        self.assertEqual(a("begin"), "6")
+        with self.assertRaisesRegex(Failed, "^the host exited:\n$"):
+            a("exit")
+        self.assertEqual(a.p.wait(PATIENCE), 0)
+
     def test_a_server_that_takes_no_more_connections_is_asked_by_those_there_are(self):
         a, c = self.host(), self.server.client()
         a.seal()

@@ -25,6 +25,9 @@
  * A caller that gets no answer in time marks the line broken; the thread then closes all its
  * connections and reconnects, with growing pauses.  Meanwhile nobody waits.
  *
+ * A caller that serves others meanwhile (open_some) leaves its claim in the lane.  If it does not
+ * come back for the answer, the thread takes it and releases the lease.
+ *
  * Before a claim, the host checks two things without a round trip: whether it knows that the leaf
  * is punctured (the spent table, shared by its processes), and whether the calling thread has
  * recently waited too long (its budget). */
@@ -60,21 +63,22 @@ enum {
   BATCH_MIN = 16,
   BATCH_MS_MIN = 1000, /* twice as many are fetched if they were used up faster than this */
   BATCH_MS_MAX = 8000, /* half as many if slower than this */
-  LANES = 32, /* concurrent claims of a process at one server */
-  SPENT_SETS = 2048, /* sets of four punctured leaves that a host remembers */
+  LANES = 128,         /* concurrent claims of a process at one server */
+  SPARE = 2,           /* lanes that claims leave free whose callers must not wait for one */
+  SPENT_SETS = 2048,   /* sets of four punctured leaves that a host remembers */
   SPENT_WAYS = 4,
   WINDOW_PARTS = 16, /* parts of the second over which waiting is summed */
-  OPEN_MAX = 4096, /* open tickets of a process */
+  OPEN_MAX = 4096,   /* open tickets of a process */
   LATE_MAX = 1024,
   LEASE_MS = 10000,
   ROTATION_LEASE_MS = 10001, /* of a tree that a rotation started: older ones issue no more */
-  ISSUE_MS_MIN = 10000,  /* least time that a tree issues tickets */
-  LIFETIME_MAX = 432000, /* plus a quarter: the seven days that a tree may live */
-  AGE_UNIT_MS = 16000,   /* unit of the 16-bit time in a name: 12 days */
-  CONNECT_MS = 1000,     /* for a whole connection */
-  ANSWER_MS = 1000,      /* for the thread's own requests */
-  ORDER_MS = 2000,       /* for a rotation or a revocation */
-  PAUSE_MS_MIN = 50,     /* before connecting again */
+  ISSUE_MS_MIN = 10000,      /* least time that a tree issues tickets */
+  LIFETIME_MAX = 432000,     /* plus a quarter: the seven days that a tree may live */
+  AGE_UNIT_MS = 16000,       /* unit of the 16-bit time in a name: 12 days */
+  CONNECT_MS = 1000,         /* for a whole connection */
+  ANSWER_MS = 1000,          /* for the thread's own requests */
+  ORDER_MS = 2000,           /* for a rotation or a revocation */
+  PAUSE_MS_MIN = 50,         /* before connecting again */
   PAUSE_MS_MAX = 2000,
   LIVED_MS = 2000, /* a connection that lasted this long resets the pause */
   TICK_MS = 1000,
@@ -96,6 +100,12 @@ struct leaf {
   unsigned slot;
 };
 
+/* What a name says. */
+struct named {
+  uint64_t id, leaf;
+  unsigned slot, made; /* made: in AGE_UNITs of the server's clock */
+};
+
 struct tree {
   uint64_t id, until; /* 0: none is known */
   unsigned slot;
@@ -108,8 +118,12 @@ struct sample {
 
 /* A connection over which tickets are claimed. */
 struct lane {
-  int in_use;   /* a caller has it, and owns the fields below */
-  unsigned due; /* replies not yet read */
+  int in_use;     /* a caller has it, and owns the fields below */
+  uint64_t claim; /* with the line's lock: number of a claim whose caller serves others; 0: none */
+  int read, left; /* the same: its caller is reading; has given it up */
+  struct named asked;            /* its leaf */
+  uint64_t life, deadline, sent; /* sent: in us */
+  unsigned due;                  /* replies not yet read */
   uint8_t chain[CHAIN_KEY_BYTES];
   struct wire wire;
 };
@@ -126,12 +140,13 @@ struct line {
   pthread_mutex_t lock; /* protects the fields below */
   pthread_cond_t given; /* a lane */
   int up, broken;
-  unsigned lanes, used; /* open; in use */
-  unsigned callers, wanted; /* have a lane or wait for one; their maximum so far */
-  enum order order;         /* not begun yet */
+  unsigned lanes, used;            /* open; in use */
+  unsigned callers, wanted;        /* have a lane or wait for one; their maximum so far */
+  uint64_t claims;                 /* whose callers served others */
+  enum order order;                /* not begun yet */
   uint64_t ordered, ended, failed; /* orders given; the last that ended; the last that failed */
-  int known;              /* the name key and the clock */
-  uint64_t life;          /* counts the server processes seen */
+  int known;                       /* the name key and the clock */
+  uint64_t life;                   /* counts the server processes seen */
   uint8_t name_key[16];
   int64_t ahead; /* the server's clock minus ours, ms */
   unsigned current;
@@ -142,11 +157,11 @@ struct line {
   _Atomic int looks_up; /* the thread is in getaddrinfo, which nothing interrupts */
   /* used by the thread only */
   struct access access;
-  enum cause refused; /* why the server gave no leaves */
-  enum cause lacks;   /* what works only in part without it */
+  enum cause refused;  /* why the server gave no leaves */
+  enum cause lacks;    /* what works only in part without it */
   enum cause disobeys; /* why it did not do the last order */
-  int noted;          /* the last cause noted; -1: none yet */
-  uint64_t looked_at; /* clock_ms */
+  int noted;           /* the last cause noted; -1: none yet */
+  uint64_t looked_at;  /* clock_ms */
   struct sample sample;
   struct wire own;
   uint8_t own_chain[CHAIN_KEY_BYTES];
@@ -226,11 +241,6 @@ static void poke(int fd)
 }
 
 /* ---- names ---- */
-
-struct named {
-  uint64_t id, leaf;
-  unsigned slot, made; /* made: in AGE_UNITs of the server's clock */
-};
 
 static int name_block(const uint8_t key[16], int encrypt, const uint8_t in[NAME_BYTES],
                       uint8_t out[NAME_BYTES])
@@ -416,8 +426,9 @@ static int is_pair(const redisReply *r, int first, int second)
          r->element[0]->type == first && r->element[1]->type == second;
 }
 
-/* Results besides those of pprf.h: the server has no such tree; the server was not asked. */
-enum { NOT_THERE = -1, OVER_BUDGET = -2 };
+/* Results besides those of pprf.h: the server has no such tree; it was not asked; it has not
+ * answered yet. */
+enum { NOT_THERE = -1, OVER_BUDGET = -2, WAITS = -3 };
 
 /* The server's reason for refusing a leaf. */
 static int read_refusal(const redisReply *r)
@@ -447,6 +458,8 @@ static int read_puncture(const redisReply *r, int *broken)
 }
 
 /* ---- the thread: connections ---- */
+
+static int collect(struct line *l, struct lane *lane);
 
 static int halted(const struct line *l)
 {
@@ -620,15 +633,31 @@ static void widen(struct line *l)
   }
 }
 
-/* Callers in a lane return by their deadlines. */
+/* With the line's lock held: a lane is free again. */
+static void put_back(struct line *l, struct lane *lane)
+{
+  lane->in_use = 0;
+  lane->claim = 0;
+  lane->read = lane->left = 0;
+  l->used--;
+  l->callers--;
+}
+
+/* Callers that wait in a lane return by their deadlines. */
 static void disconnect_line(struct line *l)
 {
   (void)pthread_mutex_lock(&l->lock);
   l->up = 0;
   l->order = NO_ORDER;
   (void)pthread_cond_broadcast(&l->given);
-  while (l->used > 0)
+  for (;;) {
+    for (unsigned i = 0; i < LANES; i++)
+      if (l->lane[i].claim != 0 && !l->lane[i].read)
+        put_back(l, &l->lane[i]);
+    if (l->used == 0)
+      break;
     (void)pthread_cond_wait(&l->given, &l->lock);
+  }
   l->lanes = 0;
   (void)pthread_mutex_unlock(&l->lock);
   for (unsigned i = 0; i < LANES; i++)
@@ -1046,7 +1075,9 @@ static int serve(struct line *l)
                                   {.fd = l->fds[WAKE_FD], .events = POLLIN}};
     uint64_t pokes;
     for (unsigned i = 0; i < LANES; i++)
-      p[3 + i] = (struct pollfd){.fd = l->lane[i].wire.fd, .events = POLLRDHUP};
+      p[3 + i] =
+        (struct pollfd){.fd = l->lane[i].wire.fd,
+                        .events = collect(l, &l->lane[i]) ? POLLRDHUP | POLLIN : POLLRDHUP};
     (void)poll(p, sizeof p / sizeof *p, TICK_MS);
     if (p[2].revents != 0)
       (void)!read(l->fds[WAKE_FD], &pokes, sizeof pokes);
@@ -1054,7 +1085,7 @@ static int serve(struct line *l)
     int broken = l->broken;
     (void)pthread_mutex_unlock(&l->lock);
     for (unsigned i = 0; i < LANES; i++)
-      broken |= p[3 + i].revents != 0;
+      broken |= (p[3 + i].revents & ~POLLIN) != 0;
     int gone = p[1].revents != 0 && wire_idle(&l->own) != 0;
     if (p[0].revents != 0 || broken || gone)
       return p[0].revents != 0 && !gone;
@@ -1241,22 +1272,23 @@ static int running(struct fleet *f)
 
 /* ---- lanes ---- */
 
-/* Take a free lane.  NULL: none became free before the deadline. */
-static struct lane *take(struct line *l, uint64_t life, uint64_t deadline)
+/* Take a free lane, and leave as many as spare for those who only send.  NULL: none became free
+ * before the deadline. */
+static struct lane *take(struct line *l, uint64_t life, uint64_t deadline, unsigned spare)
 {
   struct timespec t = {(time_t)(deadline / 1000), (long)(deadline % 1000) * 1000000};
   struct lane *lane = NULL;
   int rc = 0;
   (void)pthread_mutex_lock(&l->lock);
   l->callers++;
-  int more = l->callers > l->wanted && l->wanted < LANES;
+  int more = l->callers + spare > l->wanted && l->wanted < LANES;
   if (more)
-    l->wanted = l->callers;
+    l->wanted = l->callers + spare;
   if (more && l->wanted > l->lanes)
     poke(l->fds[WAKE_FD]);
-  while (l->up && !l->broken && l->used == l->lanes && rc == 0)
+  while (l->up && !l->broken && l->used + spare >= l->lanes && rc == 0)
     rc = pthread_cond_timedwait(&l->given, &l->lock, &t);
-  if (l->up && !l->broken && l->life == life)
+  if (l->up && !l->broken && l->life == life && l->used + spare < l->lanes)
     for (unsigned i = 0; i < l->lanes && lane == NULL; i++)
       if (!l->lane[i].in_use)
         lane = &l->lane[i];
@@ -1265,6 +1297,7 @@ static struct lane *take(struct line *l, uint64_t life, uint64_t deadline)
     l->used++;
   } else {
     l->callers--;
+    l->wanted += spare > 0 && l->wanted < LANES; /* it does not wait, so count it here */
   }
   (void)pthread_mutex_unlock(&l->lock);
   return lane;
@@ -1280,9 +1313,7 @@ static int is_too_late(const struct line *l, uint64_t deadline)
 static void give_back(struct line *l, struct lane *lane, int broken)
 {
   (void)pthread_mutex_lock(&l->lock);
-  lane->in_use = 0;
-  l->used--;
-  l->callers--;
+  put_back(l, lane);
   l->broken |= broken;
   (void)pthread_cond_broadcast(&l->given);
   (void)pthread_mutex_unlock(&l->lock);
@@ -1290,7 +1321,7 @@ static void give_back(struct line *l, struct lane *lane, int broken)
     poke(l->fds[WAKE_FD]);
 }
 
-/* The reply to the last command; NULL: none came in time, or an earlier one was malformed. */
+/* The reply to the last command.  NULL: it is not there by the deadline, or one is malformed. */
 static const redisReply *last_reply(struct lane *lane, uint64_t deadline)
 {
   for (; lane->due > 0; lane->due--) {
@@ -1304,10 +1335,9 @@ static const redisReply *last_reply(struct lane *lane, uint64_t deadline)
 
 /* Read the reply to PPRF.CLAIM.  *broken: it is malformed.  *spent: the leaf is punctured, not just
  * leased. */
-static int read_claim(struct lane *lane, uint64_t *lease, uint8_t value[PPRF_SEED_BYTES],
-                      uint64_t deadline, int *broken, int *spent)
+static int read_claim(struct lane *lane, const redisReply *r, uint64_t *lease,
+                      uint8_t value[PPRF_SEED_BYTES], int *broken, int *spent)
 {
-  const redisReply *r = last_reply(lane, deadline);
   *broken = r == NULL;
   int err = r == NULL ? PPRF_TLS_ERR_BACKEND : read_refusal(r);
   *spent = r != NULL && r->type == REDIS_REPLY_NIL;
@@ -1319,37 +1349,71 @@ static int read_claim(struct lane *lane, uint64_t *lease, uint8_t value[PPRF_SEE
     return PPRF_TLS_ERR_BACKEND;
   *lease = (uint64_t)r->element[0]->integer;
   memcpy(value, r->element[1]->str, PPRF_SEED_BYTES);
-  if (chain_mask(lane->chain, value, PPRF_SEED_BYTES) != 0)
+  if (chain_mask(lane->chain, value, PPRF_SEED_BYTES) != 0) {
+    OPENSSL_cleanse(value, PPRF_SEED_BYTES);
     return PPRF_TLS_ERR_BACKEND;
+  }
   *broken = 0;
   return PPRF_OK;
+}
+
+/* Claim a leaf: take a lane and send PPRF.CLAIM until `until`.  NULL: there is no lane, or no time
+ * left. */
+static struct lane *begin_claim(struct line *l, uint64_t life, const struct named *n,
+                                uint64_t until, uint64_t deadline, unsigned spare)
+{
+  struct command c;
+  struct lane *lane = take(l, life, until, spare);
+  if (lane == NULL)
+    return NULL;
+  begin(&c, "PPRF.CLAIM", l->target, n->slot);
+  add_id(&c, n->id);
+  add_number(&c, 1, n->leaf);
+  lane->asked = *n;
+  lane->life = life;
+  lane->deadline = deadline;
+  lane->sent = now_us();
+  int late = is_too_late(l, deadline);
+  if (!late && wire_send(&lane->wire, c.words, c.word, until) == 0)
+    return lane;
+  give_back(l, lane, !late);
+  return NULL;
+}
+
+/* The answer to a lane's claim, or WAITS: none has come until `until`, and there is time left.
+ * Otherwise the lane is given back. */
+static int end_claim(struct line *l, struct lane *lane, uint64_t until, uint64_t *lease,
+                     uint8_t value[PPRF_SEED_BYTES])
+{
+  int broken, spent;
+  const struct named n = lane->asked;
+  const redisReply *r = last_reply(lane, until);
+  if (r == NULL && lane->wire.why == CAUSE_SILENT && until < lane->deadline)
+    return WAITS;
+  int err = read_claim(lane, r, lease, value, &broken, &spent);
+  if (!broken)
+    atomic_store(&seen_of(l)->round_trip_us, now_us() - lane->sent);
+  give_back(l, lane, broken);
+  if (spent)
+    remember_spent(l->fleet, n.id, n.leaf);
+  return err;
+}
+
+/* Nobody is reading a lane's answer any more. */
+static void rest(struct line *l, struct lane *lane)
+{
+  (void)pthread_mutex_lock(&l->lock);
+  lane->read = 0;
+  (void)pthread_cond_broadcast(&l->given);
+  (void)pthread_mutex_unlock(&l->lock);
 }
 
 static int claim(struct line *l, uint64_t life, const struct named *n, uint64_t *lease,
                  uint8_t value[PPRF_SEED_BYTES])
 {
-  struct command c;
   uint64_t deadline = wire_now() + l->target->timeout, from = waiting_clock_us();
-  int broken = 1, spent = 0, err = PPRF_TLS_ERR_BACKEND;
-  struct lane *lane = take(l, life, deadline);
-  if (lane != NULL) {
-    begin(&c, "PPRF.CLAIM", l->target, n->slot);
-    add_id(&c, n->id);
-    add_number(&c, 1, n->leaf);
-    uint64_t sent = now_us();
-    if (is_too_late(l, deadline))
-      broken = 0;
-    else if (wire_send(&lane->wire, c.words, c.word, deadline) == 0) {
-      err = read_claim(lane, lease, value, deadline, &broken, &spent);
-      if (!broken)
-        atomic_store(&seen_of(l)->round_trip_us, now_us() - sent);
-    }
-    if (err != PPRF_OK)
-      OPENSSL_cleanse(value, PPRF_SEED_BYTES);
-    give_back(l, lane, broken);
-  }
-  if (spent)
-    remember_spent(l->fleet, n->id, n->leaf);
+  struct lane *lane = begin_claim(l, life, n, deadline, deadline, 0);
+  int err = lane != NULL ? end_claim(l, lane, deadline, lease, value) : PPRF_TLS_ERR_BACKEND;
   add_waited(from);
   return err;
 }
@@ -1359,7 +1423,7 @@ static int puncture(struct line *l, uint64_t life, const struct leaf *at)
   struct command c;
   uint64_t deadline = wire_now() + l->target->timeout, from = waiting_clock_us();
   int broken = 1, err = PPRF_TLS_ERR_BACKEND;
-  struct lane *lane = take(l, life, deadline);
+  struct lane *lane = take(l, life, deadline, 0);
   if (lane != NULL) {
     begin_puncture(&c, l->target, at);
     if (is_too_late(l, deadline))
@@ -1390,7 +1454,7 @@ static void answer(struct line *l, const char *how, const struct ticket *t)
 {
   struct command c;
   uint64_t deadline = wire_now() + l->target->timeout, from = waiting_clock_us();
-  struct lane *lane = take(l, t->life, deadline);
+  struct lane *lane = take(l, t->life, deadline, 0);
   if (lane != NULL) {
     begin(&c, how, l->target, t->slot);
     add_id(&c, t->id);
@@ -1401,6 +1465,32 @@ static void answer(struct line *l, const char *how, const struct ticket *t)
     give_back(l, lane, broken);
   }
   add_waited(from);
+}
+
+/* For the thread: take the answer to a claim whose caller has given it up, or does not ask for it,
+ * and release the lease.  Returns whether it is still to come. */
+static int collect(struct line *l, struct lane *lane)
+{
+  uint8_t value[PPRF_SEED_BYTES];
+  struct ticket t = {0};
+  uint64_t now = wire_now();
+  (void)pthread_mutex_lock(&l->lock);
+  int found = lane->claim != 0 && !lane->read && (lane->left || now > lane->deadline + TICK_MS);
+  lane->read |= found;
+  (void)pthread_mutex_unlock(&l->lock);
+  if (!found)
+    return 0;
+  t.id = lane->asked.id;
+  t.leaf = lane->asked.leaf;
+  t.slot = lane->asked.slot;
+  t.life = lane->life;
+  int err = end_claim(l, lane, now, &t.lease, value);
+  OPENSSL_cleanse(value, sizeof value);
+  if (err == PPRF_OK)
+    answer(l, "PPRF.RELEASE", &t);
+  if (err == WAITS)
+    rest(l, lane);
+  return err == WAITS;
 }
 
 /* ---- tickets that are open ---- */
@@ -1500,45 +1590,132 @@ static int fleet_ready(void *keys)
   return ready;
 }
 
-/* Open a ticket at the server whose key reads its name, unless that server has no such tree. */
-static int open_at(struct fleet *f, unsigned i, const uint8_t name[NAME_BYTES], uint64_t *ticket,
-                   uint8_t value[PPRF_SEED_BYTES])
+/* What a host knows of a ticket at a server without asking it; PPRF_OK: it can be claimed there. */
+static int read_ticket(struct fleet *f, unsigned i, const uint8_t name[NAME_BYTES], struct named *n,
+                       uint64_t *life)
 {
   struct line *l = &f->own->line[i];
   uint8_t key[16];
-  struct named n;
-  uint64_t lease = 0;
   (void)pthread_mutex_lock(&l->lock);
   int known = l->known;
   int64_t ahead = l->ahead;
-  uint64_t life = l->life;
+  *life = l->life;
   memcpy(key, l->name_key, sizeof key);
   (void)pthread_mutex_unlock(&l->lock);
   if (!known)
     return PPRF_TLS_ERR_BACKEND;
-  if (!read_name(key, name, &n))
+  if (!read_name(key, name, n))
     return PPRF_ERR_FORMAT;
-  if (is_too_old(f, n.made, ahead))
+  if (is_too_old(f, n->made, ahead))
     return NOT_THERE; /* or it is another server's name: one key in 4096 reads it */
-  if (is_spent_leaf(f, n.id, n.leaf)) {
+  if (is_spent_leaf(f, n->id, n->leaf)) {
     (void)atomic_fetch_add(&f->counts->remembered, 1);
     return PPRF_ERR_PUNCTURED;
   }
-  if (is_over(l->target->budget, waiting_clock_us())) {
-    (void)atomic_fetch_add(&f->counts->over_budget, 1);
-    return OVER_BUDGET;
-  }
-  int err = claim(l, life, &n, &lease, value);
-  if (err == NOT_THERE) { /* the tree is gone: drop the leaves fetched from it */
+  return PPRF_OK;
+}
+
+/* After a claim: remember the open ticket, or drop the leaves of a tree that is gone. */
+static int end_open(struct fleet *f, unsigned i, int err, const struct named *n, uint64_t life,
+                    uint64_t lease, uint64_t *ticket)
+{
+  struct line *l = &f->own->line[i];
+  if (err == NOT_THERE) {
     (void)pthread_mutex_lock(&l->lock);
     for (unsigned k = 0; k < 2; k++)
-      if (l->batch[k].id == n.id)
+      if (l->batch[k].id == n->id)
         OPENSSL_cleanse(&l->batch[k], sizeof l->batch[k]);
     (void)pthread_mutex_unlock(&l->lock);
     poke(l->fds[WAKE_FD]);
   }
   if (err == PPRF_OK)
-    *ticket = remember(f->own, (struct ticket){0, n.id, n.leaf, lease, life, i, n.slot});
+    *ticket = remember(f->own, (struct ticket){0, n->id, n->leaf, lease, life, i, n->slot});
+  return err;
+}
+
+/* Open a ticket at the server whose key reads its name, unless that server has no such tree. */
+static int open_at(struct fleet *f, unsigned i, const uint8_t name[NAME_BYTES], uint64_t *ticket,
+                   uint8_t value[PPRF_SEED_BYTES])
+{
+  struct line *l = &f->own->line[i];
+  struct named n;
+  uint64_t lease = 0, life;
+  int err = read_ticket(f, i, name, &n, &life);
+  if (err != PPRF_OK)
+    return err;
+  if (is_over(l->target->budget, waiting_clock_us())) {
+    (void)atomic_fetch_add(&f->counts->over_budget, 1);
+    return OVER_BUDGET;
+  }
+  err = claim(l, life, &n, &lease, value);
+  return end_open(f, i, err, &n, life, lease, ticket);
+}
+
+/* The same without waiting; nothing is waited for, so there is no budget. */
+static int open_some_at(struct fleet *f, struct opening *o)
+{
+  struct line *l = &f->own->line[o->server];
+  uint64_t lease = 0, life, now = wire_now();
+  struct named n;
+  if (o->claim == 0) {
+    int err = read_ticket(f, o->server, o->name, &n, &life);
+    if (err != PPRF_OK)
+      return err;
+    o->deadline = now + l->target->timeout;
+    struct lane *lane = begin_claim(l, life, &n, now, o->deadline, SPARE);
+    if (lane == NULL)
+      return PPRF_TLS_ERR_BACKEND;
+    o->fd = lane->wire.fd;
+    o->lane = (unsigned)(lane - l->lane);
+    (void)pthread_mutex_lock(&l->lock);
+    o->claim = lane->claim = ++l->claims;
+    (void)pthread_cond_broadcast(&l->given); /* the thread may be closing the lanes */
+    (void)pthread_mutex_unlock(&l->lock);
+    return WAITS;
+  }
+  struct lane *lane = &l->lane[o->lane];
+  (void)pthread_mutex_lock(&l->lock);
+  int ours = lane->claim == o->claim && !lane->read;
+  lane->read |= ours;
+  (void)pthread_mutex_unlock(&l->lock);
+  if (!ours) { /* the thread has closed the lane, or thought that nobody would ask */
+    o->claim = 0;
+    return PPRF_TLS_ERR_BACKEND;
+  }
+  n = lane->asked;
+  life = lane->life;
+  int err = end_claim(l, lane, now, &lease, o->value);
+  if (err == WAITS)
+    rest(l, lane);
+  else
+    o->claim = 0;
+  return end_open(f, o->server, err, &n, life, lease, &o->ticket);
+}
+
+/* Add what one server says of a ticket.  Returns whether no other is to be asked. */
+static int add_result(int *result, int err)
+{
+  if (err == PPRF_OK || err == PPRF_ERR_PUNCTURED || err == OVER_BUDGET) {
+    *result = err;
+    return 1;
+  }
+  /* one silent server outweighs the others' "no such tree" */
+  if (err == NOT_THERE)
+    err = PPRF_ERR_PUNCTURED;
+  if (err != PPRF_ERR_FORMAT && *result != PPRF_TLS_ERR_BACKEND)
+    *result = err;
+  return 0;
+}
+
+static int count_open(struct fleet *f, int err)
+{
+  if (err == OVER_BUDGET) /* counted as this alone */
+    return PPRF_TLS_ERR_BACKEND;
+  if (err != PPRF_OK)
+    (void)atomic_fetch_add(err == PPRF_ERR_FORMAT      ? &f->counts->foreign
+                           : err == PPRF_ERR_PUNCTURED ? &f->counts->refused
+                                                       : &f->counts->unanswered,
+                           1);
   return err;
 }
 
@@ -1546,33 +1723,51 @@ static int fleet_open(void *keys, uint64_t now, const uint8_t name[NAME_BYTES], 
                       struct origin *origin, uint8_t value[PPRF_SEED_BYTES])
 {
   struct fleet *f = keys;
-  int err = PPRF_ERR_FORMAT;
+  int err = PPRF_ERR_FORMAT, ended = 0;
   (void)now;
   *origin = server_origin;
   *ticket = 0;
   memset(value, 0, PPRF_SEED_BYTES);
   if (!running(f))
     return PPRF_TLS_ERR_BACKEND;
-  for (unsigned i = 0; i < f->servers; i++) {
-    int e = open_at(f, i, name, ticket, value);
-    if (e == OVER_BUDGET) /* counted only as over budget */
-      return PPRF_TLS_ERR_BACKEND;
-    if (e == PPRF_OK || e == PPRF_ERR_PUNCTURED) {
-      err = e;
-      break;
-    }
-    /* one silent server outweighs the others' "no such tree" */
-    if (e == NOT_THERE)
-      e = PPRF_ERR_PUNCTURED;
-    if (e != PPRF_ERR_FORMAT && err != PPRF_TLS_ERR_BACKEND)
-      err = e;
+  for (unsigned i = 0; i < f->servers && !ended; i++)
+    ended = add_result(&err, open_at(f, i, name, ticket, value));
+  return count_open(f, err);
+}
+
+static void fleet_open_some(void *keys, struct opening *o)
+{
+  struct fleet *f = keys;
+  if (!o->begun) {
+    o->begun = 1;
+    o->result = PPRF_ERR_FORMAT;
+    o->origin = server_origin;
   }
-  if (err != PPRF_OK)
-    (void)atomic_fetch_add(err == PPRF_ERR_FORMAT      ? &f->counts->foreign
-                           : err == PPRF_ERR_PUNCTURED ? &f->counts->refused
-                                                       : &f->counts->unanswered,
-                           1);
-  return err;
+  int ended = !running(f);
+  if (ended)
+    o->result = PPRF_TLS_ERR_BACKEND;
+  for (; o->server < f->servers && !ended; o->server++) {
+    int err = open_some_at(f, o);
+    if (err == WAITS)
+      return;
+    ended = add_result(&o->result, err);
+  }
+  o->done = 1;
+  o->result = count_open(f, o->result);
+}
+
+static void fleet_give_up(void *keys, struct opening *o)
+{
+  struct fleet *f = keys;
+  struct line *l = &f->own->line[o->server % PPRF_FLEET_SERVERS_MAX];
+  if (o->claim == 0 || atomic_load(&f->own->state) != RUNNING)
+    return;
+  (void)pthread_mutex_lock(&l->lock);
+  int ours = l->lane[o->lane].claim == o->claim; /* not in a child, nor after the line was down */
+  l->lane[o->lane].left |= ours;
+  (void)pthread_mutex_unlock(&l->lock);
+  if (ours)
+    poke(l->fds[WAKE_FD]);
 }
 
 static int fleet_redeem(void *keys, uint64_t now, uint64_t ticket, int early)
@@ -1764,23 +1959,25 @@ static void fleet_free(void *keys)
   free(f);
 }
 
-static const struct backend fleet_backend = {2,
-                                             fleet_issue,
-                                             fleet_open,
-                                             fleet_redeem,
-                                             fleet_release,
-                                             fleet_puncture,
-                                             fleet_expire,
-                                             fleet_rotate,
-                                             fleet_revoke,
-                                             fleet_count,
-                                             fleet_stats,
-                                             fleet_export,
-                                             fleet_adopt,
-                                             fleet_close,
-                                             fleet_free,
-                                             fleet_memory,
-                                             fleet_ready};
+static const struct backend fleet_backend = {.offers = 2,
+                                             .issue = fleet_issue,
+                                             .open = fleet_open,
+                                             .open_some = fleet_open_some,
+                                             .give_up = fleet_give_up,
+                                             .redeem = fleet_redeem,
+                                             .release = fleet_release,
+                                             .puncture = fleet_puncture,
+                                             .expire = fleet_expire,
+                                             .rotate = fleet_rotate,
+                                             .revoke = fleet_revoke,
+                                             .count = fleet_count,
+                                             .stats = fleet_stats,
+                                             .export = fleet_export,
+                                             .adopt = fleet_adopt,
+                                             .close = fleet_close,
+                                             .free = fleet_free,
+                                             .memory = fleet_memory,
+                                             .ready = fleet_ready};
 
 /* ---- pprf_fleet.h ---- */
 

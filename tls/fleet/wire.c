@@ -118,7 +118,7 @@ static short wanted(const struct wire *w, short events)
   if (w->ssl == NULL)
     return errno == EAGAIN || errno == EINTR ? events : 0;
   if (!BIO_should_retry(SSL_get_rbio(w->ssl)))
-    return 0; /* the socket was closed; SSL_want still has its last value */
+    return 0;                  /* the socket was closed; SSL_want still has its last value */
   int want = SSL_want(w->ssl); /* not SSL_get_error: others may have left errors in the queue */
   return want == SSL_READING ? POLLIN : want == SSL_WRITING ? POLLOUT : 0;
 }
@@ -180,18 +180,18 @@ static int send_command(struct wire *w, int words, const char **word, const size
 static const redisReply *next_reply(struct wire *w, uint64_t deadline)
 {
   void *reply = NULL;
-  size_t bytes = 0;
   freeReplyObject(w->reply);
   w->reply = NULL;
   w->why = CAUSE_ANSWER;
   while (redisReaderGetReply(w->reader, &reply) == REDIS_OK && reply == NULL) {
     short events;
-    int n = bytes <= REPLY_BYTES_MAX ? receive(w, &events) : -1;
+    int n = w->part <= REPLY_BYTES_MAX ? receive(w, &events) : -1;
     if (n < 0 || (n == 0 && await(w, events, deadline) != 0))
       return NULL;
-    bytes += (size_t)n;
+    w->part += (size_t)n;
     w->why = CAUSE_ANSWER;
   }
+  w->part = 0;
   return w->reply = reply;
 }
 
@@ -357,6 +357,7 @@ int wire_use(struct wire *w, int fd)
 {
   w->ssl = NULL;
   w->reply = NULL;
+  w->part = 0;
   w->reader = pthread_once(&once, prepare) == 0 && method != NULL
                 ? redisReaderCreateWithFunctions(&objects)
                 : NULL;

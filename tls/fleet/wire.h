@@ -23,6 +23,7 @@ struct wire {
   uint8_t *chain; /* key of the masks, CHAIN_KEY_BYTES */
   redisReader *reader;
   redisReply *reply; /* the last */
+  size_t part;       /* bytes received of the next */
   enum cause why;    /* the last function that failed did so */
 };
 
@@ -38,7 +39,9 @@ void wire_close(struct wire *w);
 /** Send a command whose words are strings.  Returns 0 or -1. */
 int wire_send(struct wire *w, int words, const char **word, uint64_t deadline);
 
-/** The next reply, or NULL.  It is valid until the next one is read or the connection is closed. */
+/** The next reply, or NULL.  It is valid until the next one is read or the connection is closed.
+ * With a deadline that has passed, it takes what has arrived; if that is no whole reply, NULL and
+ * CAUSE_SILENT, and the rest can be read later. */
 const redisReply *wire_reply(struct wire *w, uint64_t deadline);
 
 /** Whether r is a reply of this type that begins with a word, for instance an error code. */

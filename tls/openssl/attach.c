@@ -27,6 +27,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "clients.h"
 #include "pprf_tls.h"
@@ -59,25 +60,26 @@ struct connection {
   uint8_t begun[CLIENTS_BYTES]; /* client requirements at the start of the handshake */
   uint8_t asked[CLIENTS_BYTES]; /* those where the last opened ticket was issued */
   uint8_t name[NAME_BYTES];     /* of the ticket that was opened last */
-  uint64_t decrypting;    /* ticket whose keys OpenSSL got but whose session it has not reported */
-  SSL_SESSION *session;   /* the last ticket's session; held, so that its address stays unique */
-  uint64_t ticket;        /* the ticket that held this session */
-  int looked;             /* the info callback knows which session is resumed */
-  unsigned offers;        /* tickets offered in this handshake */
-  int resumes;            /* a ticket of ours */
-  SSL_CTX_decrypt_session_ticket_fn decrypted; /* the program's, or NULL */
+  struct opening opening;       /* of the one that the client hello callback has found */
+  uint64_t decrypting;  /* ticket whose keys OpenSSL got but whose session it has not reported */
+  SSL_SESSION *session; /* the last ticket's session; held, so that its address stays unique */
+  uint64_t ticket;      /* the ticket that held this session */
+  int looked;           /* the info callback knows which session is resumed */
+  unsigned offers;      /* tickets offered in this handshake */
+  int resumes;          /* a ticket of ours */
+  SSL_CTX_decrypt_session_ticket_fn decrypted;      /* the program's, or NULL */
   void (*info)(const SSL *ssl, int where, int ret); /* the program's for this connection, or NULL */
-  uint64_t made;          /* tickets made: OpenSSL's next nonce */
+  uint64_t made;                                    /* tickets made: OpenSSL's next nonce */
   size_t early_secret, early_bytes; /* its offset in the SSL; 0: not found, or none */
-  int forgotten;          /* the resumption master secret is wiped */
+  int forgotten;                    /* the resumption master secret is wiped */
   size_t withheld; /* tickets not sent because the backend had no leaf; 0: all are sent */
   struct clients_anchors other; /* of an SSL_CTX without tickets, digested once a handshake */
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int drawn;
-static int ctx_index = -1;        /* SSL_CTX ex_data: struct attachment */
-static int connection_index = -1; /* SSL ex_data: struct connection */
+static int ctx_index = -1;               /* SSL_CTX ex_data: struct attachment */
+static int connection_index = -1;        /* SSL ex_data: struct connection */
 static uint8_t unknown[EVP_MAX_MD_SIZE]; /* random bytes of this process */
 
 /* Limits searches, which take milliseconds. */
@@ -183,6 +185,17 @@ static void forget_ticket(struct connection *c)
   c->ticket = c->decrypting = 0;
 }
 
+/* Release the ticket that the client hello callback has opened, if OpenSSL has not asked for it. */
+static void drop_opening(struct connection *c)
+{
+  const struct backend *b = c->tickets->backend;
+  if (c->opening.done && c->opening.ticket != 0)
+    b->release(c->tickets->keys, c->opening.ticket);
+  else if (c->opening.begun && !c->opening.done)
+    b->give_up(c->tickets->keys, &c->opening);
+  OPENSSL_cleanse(&c->opening, sizeof c->opening);
+}
+
 /* Release an opened, unredeemed ticket: any host may open it again. */
 static void release_ticket(struct connection *c)
 {
@@ -200,6 +213,7 @@ static void free_connection(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int idx
   (void)parent, (void)ad, (void)idx, (void)argl, (void)argp;
   if (c == NULL)
     return;
+  drop_opening(c);
   release_ticket(c);
   ticket_let_go(c->tickets);
   clients_forget(&c->other);
@@ -441,6 +455,21 @@ static int may_ask(SSL *ssl, struct connection *c, const uint8_t wanted[CLIENTS_
          (memcmp(now, wanted, CLIENTS_BYTES) == 0 || memcmp(now, c->begun, CLIENTS_BYTES) == 0);
 }
 
+/* Open a ticket, or take the one that the client hello callback has opened. */
+static int open_ticket(struct connection *c, const uint8_t name[NAME_BYTES], uint64_t *ticket,
+                       struct origin *origin, uint8_t value[PPRF_SEED_BYTES])
+{
+  struct opening *o = &c->opening;
+  if (!o->done || memcmp(o->name, name, NAME_BYTES) != 0)
+    return c->tickets->backend->open(c->tickets->keys, ticket_clock(), name, ticket, origin, value);
+  int err = o->result;
+  *ticket = o->ticket;
+  *origin = o->origin;
+  memcpy(value, o->value, PPRF_SEED_BYTES);
+  OPENSSL_cleanse(o, sizeof *o);
+  return err;
+}
+
 static int look_up(SSL *ssl, struct connection *c, const unsigned char *name,
                    const unsigned char *iv, EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac)
 {
@@ -452,8 +481,7 @@ static int look_up(SSL *ssl, struct connection *c, const unsigned char *name,
   if (!hears(ssl, c))
     return NO_TICKET;
   if (c->offers++ >= c->tickets->backend->offers ||
-      c->tickets->backend->open(c->tickets->keys, ticket_clock(), name, &ticket, &origin, value) !=
-        PPRF_OK)
+      open_ticket(c, name, &ticket, &origin, value) != PPRF_OK)
     return NO_TICKET;
   int good = derive(c, &origin, value, &keys, mask);
   if (good) {
@@ -612,6 +640,7 @@ static void at_step(SSL *ssl, int where)
   int starts = (where & SSL_CB_HANDSHAKE_START) != 0 &&
                SSL_get_state(ssl) != TLS_ST_EARLY_DATA; /* not: it continues after early data */
   if (c != NULL && starts) {
+    drop_opening(c);
     release_ticket(c); /* an SSL may be reused after SSL_clear */
     c->offers = 0;
     c->looked = c->resumes = 0;
@@ -629,6 +658,7 @@ static void at_step(SSL *ssl, int where)
     if (takes_none(ssl, c))
       (void)SSL_set_max_early_data(ssl, 0); /* its tickets allow none */
   } else if (c != NULL && SSL_get_state(ssl) == TLS_ST_SW_SRVR_HELLO) {
+    drop_opening(c);
     /* Another session is resumed, or none.  Forget the ticket: a client that stops here, or at a
      * HelloRetryRequest, must not block the ticket or keep its secret in memory. */
     if (!SSL_session_reused(ssl) || resumed_ticket(ssl, c) == 0)
@@ -792,6 +822,58 @@ int pprf_tickets_set_session_ticket_cb(SSL_CTX *ctx, SSL_CTX_generate_session_ti
                                                                               : PPRF_TLS_ERR_SSL;
 }
 
+/* The name of the first ticket in a ClientHello, or NULL: the identity of a pre-shared key (RFC 8446,
+ * 4.2.11) or a ticket of TLS 1.2 (RFC 5077, 3.2). */
+static const uint8_t *offered(SSL *ssl, const struct connection *c)
+{
+  const unsigned char *p;
+  size_t n, identity;
+  if (SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_psk, &p, &n) == 1) {
+    if (n < 4)
+      return NULL;
+    identity = (size_t)p[2] << 8 | p[3];
+    return identity >= NAME_BYTES && n - 4 >= identity ? p + 4 : NULL;
+  }
+  return !c->tickets->options.no_tls_1_2 &&
+             SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_session_ticket, &p, &n) == 1 &&
+             n >= NAME_BYTES
+           ? p
+           : NULL;
+}
+
+int pprf_tickets_client_hello(SSL *ssl, int *alert, void *arg)
+{
+  struct connection *c = initialised() ? connection_of(ssl) : NULL;
+  (void)alert;
+  (void)arg;
+  if (c == NULL || c->tickets->backend->open_some == NULL || c->opening.done)
+    return SSL_CLIENT_HELLO_SUCCESS;
+  const uint8_t *name = c->opening.begun ? c->opening.name : offered(ssl, c);
+  if (name == NULL)
+    return SSL_CLIENT_HELLO_SUCCESS;
+  if (!c->opening.begun)
+    memcpy(c->opening.name, name, NAME_BYTES);
+  c->tickets->backend->open_some(c->tickets->keys, &c->opening);
+  return c->opening.done ? SSL_CLIENT_HELLO_SUCCESS : SSL_CLIENT_HELLO_RETRY;
+}
+
+int pprf_tickets_waits_for(const SSL *ssl, int *fd, unsigned *ms)
+{
+  if (ssl == NULL || fd == NULL || ms == NULL)
+    return PPRF_ERR_NULL;
+  const struct connection *c = initialised() ? SSL_get_ex_data(ssl, connection_index) : NULL;
+  struct timespec t;
+  *fd = -1;
+  *ms = 0;
+  if (c == NULL || !c->opening.begun || c->opening.done)
+    return PPRF_ERR_RANGE;
+  (void)clock_gettime(CLOCK_MONOTONIC, &t);
+  uint64_t now = (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+  *fd = c->opening.fd;
+  *ms = c->opening.deadline > now ? (unsigned)(c->opening.deadline - now) : 0;
+  return PPRF_OK;
+}
+
 /* ---- memory that OpenSSL frees ---- */
 
 /* A process has one OpenSSL allocator, but may have several copies of this library (an nginx module
@@ -801,8 +883,8 @@ int pprf_tickets_set_session_ticket_cb(SSL_CTX *ctx, SSL_CTX_generate_session_ti
 #define NO_LINE (-0x7070)
 
 struct question {
-  char version[32];  /* a string; changes if the answer's format changes */
-  int answered;      /* the memory is malloc's, and is wiped when freed */
+  char version[32]; /* a string; changes if the answer's format changes */
+  int answered;     /* the memory is malloc's, and is wiped when freed */
 };
 
 static struct question question = {"libpprf_tls: allocator, 1", 0};

@@ -4,10 +4,13 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "pprf_tls.h"
 
 static int session_index = -1; /* SSL ex_data: receives the client's session */
 
@@ -81,6 +84,61 @@ SSL *loop_join(SSL_CTX *client_ctx, SSL *server, SSL_SESSION *session)
     die("session");
   SSL_SESSION_free(copy);
   return client;
+}
+
+struct loop_handshake loop_begin(SSL_CTX *client_ctx, SSL_CTX *server_ctx, SSL_SESSION *session)
+{
+  struct loop_handshake h = {.server = SSL_new(server_ctx)};
+  h.client = loop_join(client_ctx, h.server, session);
+  return h;
+}
+
+int loop_step(struct loop_handshake *h)
+{
+  char byte;
+  int client = 0, server = 0;
+  (void)SSL_set_ex_data(h->client, session_index, &h->session); /* h may have moved */
+  for (unsigned turn = 0; turn < 8 && (client != 1 || server != 1); turn++) {
+    client = SSL_do_handshake(h->client);
+    if (client != 1 && SSL_get_error(h->client, client) != SSL_ERROR_WANT_READ)
+      return -1;
+    server = SSL_do_handshake(h->server);
+    if (server == 1)
+      continue;
+    int why = SSL_get_error(h->server, server);
+    if (why == SSL_ERROR_WANT_CLIENT_HELLO_CB)
+      return 0;
+    if (why != SSL_ERROR_WANT_READ)
+      return -1;
+  }
+  (void)SSL_read(h->client, &byte, 1); /* tickets come after the handshake */
+  return client == 1 && server == 1 ? 1 : -1;
+}
+
+void loop_wait(const struct loop_handshake *h, size_t n)
+{
+  struct pollfd *p = calloc(n, sizeof *p);
+  unsigned least = 1000, ms;
+  for (size_t i = 0; p != NULL && i < n; i++) {
+    p[i].events = POLLIN;
+    if (h[i].server == NULL || pprf_tickets_waits_for(h[i].server, &p[i].fd, &ms) != PPRF_OK)
+      p[i].fd = -1;
+    else if (ms < least)
+      least = ms;
+  }
+  if (p == NULL || poll(p, n, (int)least + 1) < 0)
+    die("poll");
+  free(p);
+}
+
+void loop_end(struct loop_handshake *h)
+{
+  if (!SSL_in_init(h->client))
+    (void)SSL_shutdown(h->client); /* else its session is no good */
+  SSL_free(h->client);
+  SSL_free(h->server);
+  h->client = h->server = NULL;
+  ERR_clear_error();
 }
 
 static double cpu(void)

@@ -26,6 +26,20 @@ SSL_CTX *loop_client(int max_version);
 struct loop_result loop_connect(SSL_CTX *client_ctx, SSL_CTX *server_ctx, SSL *server,
                                 SSL_SESSION *session, int early, const char *server_name);
 
+/** A handshake that may wait for a ticket's server: one thread can have many of them. */
+struct loop_handshake {
+  SSL *client, *server;
+  SSL_SESSION *session; /* the last one the client got, or NULL */
+};
+
+struct loop_handshake loop_begin(SSL_CTX *client_ctx, SSL_CTX *server_ctx, SSL_SESSION *session);
+/** Go on: 1, it is done; 0, it waits (pprf_tickets_waits_for); -1, it failed. */
+int loop_step(struct loop_handshake *h);
+/** Wait for what it waits for. */
+void loop_wait(const struct loop_handshake *h, size_t n);
+/** Free both ends, wherever the handshake is.  The session stays. */
+void loop_end(struct loop_handshake *h);
+
 /** Join a new client and a server, for callers that drive the handshake themselves. */
 SSL *loop_join(SSL_CTX *client_ctx, SSL *server, SSL_SESSION *session);
 

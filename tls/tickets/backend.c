@@ -85,6 +85,18 @@ static void *memory(void *keys, size_t *bytes, size_t *public)
   return pool_memory(keys, bytes, public);
 }
 
-const struct backend pool_backend = {16,     issue,      open_ticket, redeem, release, NULL,
-                                     expire, rotate,     revoke,      count,  stats,   export,
-                                     adopt,  close_pool, free_pool,   memory, NULL};
+const struct backend pool_backend = {.offers = 16,
+                                     .issue = issue,
+                                     .open = open_ticket,
+                                     .redeem = redeem,
+                                     .release = release,
+                                     .expire = expire,
+                                     .rotate = rotate,
+                                     .revoke = revoke,
+                                     .count = count,
+                                     .stats = stats,
+                                     .export = export,
+                                     .adopt = adopt,
+                                     .close = close_pool,
+                                     .free = free_pool,
+                                     .memory = memory};

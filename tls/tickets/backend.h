@@ -24,6 +24,20 @@ struct origin {
   uint64_t leaf;
 };
 
+/** A ticket that is opened while its caller serves others.  Begins as zeros, and with a name. */
+struct opening {
+  uint8_t name[NAME_BYTES];
+  int begun, done; /* done: the fields below are what open gives */
+  int result;
+  uint64_t ticket;
+  struct origin origin;
+  uint8_t value[PPRF_SEED_BYTES];
+  /* until it is done */
+  unsigned server, lane;
+  uint64_t claim, deadline; /* deadline: CLOCK_MONOTONIC, ms */
+  int fd;                   /* readable: call again */
+};
+
 /** Events counted outside the backend. */
 enum backend_count { COUNT_NOT_ISSUED, COUNT_FOREIGN, COUNT_KEPT };
 
@@ -36,6 +50,10 @@ struct backend {
                uint8_t value[PPRF_SEED_BYTES]);
   int (*open)(void *keys, uint64_t now, const uint8_t name[NAME_BYTES], uint64_t *ticket,
               struct origin *origin, uint8_t value[PPRF_SEED_BYTES]);
+  /* open without waiting: call until it is done.  Then release the ticket, or before that give the
+   * opening up.  NULL: open never waits. */
+  void (*open_some)(void *keys, struct opening *o);
+  void (*give_up)(void *keys, struct opening *o);
   int (*redeem)(void *keys, uint64_t now, uint64_t ticket, int early);
   void (*release)(void *keys, uint64_t ticket); /* any number */
   /* Puncture a ticket that was opened and released, even if others have opened it meanwhile.  Used

@@ -53,7 +53,9 @@ def show_latency(out):
               f"({resumed / most:.2f} of what the budget allows); no client offers one {by['full'][0]:.0f}; "
               f"during a flood of {by['full-and-flood'][2]:.0f} copies a second of a used ClientHello "
               f"{by['full-and-flood'][0]:.0f} ({by['full-and-flood'][0] / by['full'][0]:.2f}; without tickets "
-              f"{by['no-tickets-and-flood'][0] / by['no-tickets'][0]:.2f})")
+              f"{by['no-tickets-and-flood'][0] / by['no-tickets'][0]:.2f}); without waiting {by['not-waiting'][0]:.0f} "
+              f"({by['not-waiting'][0] / by['no-tickets'][0]:.2f}), resumed {by['not-waiting'][1]:.0f} "
+              f"({by['not-waiting'][1] / found[0.0]['not-waiting'][1]:.2f} of those at 0 ms)")
 
 
 def main():

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cost of server latency in a threaded program.  Each thread makes TLS connections in memory,
  * one after the other: without tickets, with tickets whose server answers after some milliseconds
- * (a relay in this process delays its bytes), and during a flood of copies of a ClientHello whose
+ * (a relay in this process delays its bytes), with the same tickets but without waiting for the
+ * server (pprf_tickets_client_hello, sixteen connections at a time in each thread), and during a flood of copies of a ClientHello whose
  * ticket is used.
  *   latency SOCKET THREADS SECONDS MS...
  * Prints a line for each: kind, round trip, connections a second, resumptions a second, flood
@@ -26,7 +27,7 @@
 #include "pprf_fleet.h"
 #include "pprf_tls.h"
 
-enum { THREADS_MAX = 64, ENDS_MAX = 256, PIECE = 16384, FLOOD = 205, ROUNDS = 3 };
+enum { THREADS_MAX = 64, ENDS_MAX = 256, PIECE = 16384, FLOOD = 205, ROUNDS = 3, AT_ONCE = 16 };
 
 static void die(const char *what)
 {
@@ -182,18 +183,52 @@ static void *connect_all(void *none)
   return NULL;
 }
 
+/* The same, sixteen at a time, none of which waits for the tickets' server. */
+static void *connect_at_once(void *none)
+{
+  struct loop_handshake h[AT_ONCE] = {{0}};
+  (void)none;
+  while (going) {
+    unsigned waiting = 0;
+    for (unsigned i = 0; i < AT_ONCE; i++) {
+      if (h[i].server == NULL) {
+        SSL_SESSION *offered = h[i].session;
+        h[i] = loop_begin(client, server, offered);
+        SSL_SESSION_free(offered);
+      }
+      int state = loop_step(&h[i]);
+      if (state < 0)
+        die("a handshake failed");
+      waiting += state == 0;
+      if (state == 0)
+        continue;
+      (void)atomic_fetch_add(&connections, 1);
+      (void)atomic_fetch_add(&resumed, (unsigned long)SSL_session_reused(h[i].server));
+      loop_end(&h[i]);
+    }
+    if (waiting == AT_ONCE)
+      loop_wait(h, AT_ONCE);
+  }
+  for (unsigned i = 0; i < AT_ONCE; i++) {
+    if (h[i].server != NULL)
+      loop_end(&h[i]);
+    SSL_SESSION_free(h[i].session);
+  }
+  return NULL;
+}
+
 struct rates {
   double all, resumed, flood;
 };
 
-static struct rates measure(int threads, double seconds)
+static struct rates measure(int threads, double seconds, void *(*connects)(void *))
 {
   pthread_t thread[THREADS_MAX];
   connections = resumed = flooded = 0;
   going = 1;
   begun = now();
   for (int i = 0; i < threads; i++)
-    if (pthread_create(&thread[i], NULL, connect_all, NULL) != 0)
+    if (pthread_create(&thread[i], NULL, connects, NULL) != 0)
       die("no thread");
   (void)nanosleep(&(struct timespec){(time_t)seconds, 0}, NULL);
   going = 0;
@@ -242,9 +277,9 @@ static int compare(const void *a, const void *b)
 /* Median of each kind; the kinds take turns. */
 int main(int argc, char **argv)
 {
-  static const char *const name[] = {"no-tickets", "offering", "full", "full-and-flood",
-                                     "no-tickets-and-flood"};
-  enum { KINDS = 5 };
+  static const char *const name[] = {"no-tickets",           "offering",   "full", "full-and-flood",
+                                     "no-tickets-and-flood", "not-waiting"};
+  enum { KINDS = 6 };
   int threads = argc > 2 ? atoi(argv[2]) : 0;
   double seconds = argc > 3 ? atof(argv[3]) : 0;
   if (argc < 5 || threads < 1 || threads > THREADS_MAX || seconds < 1)
@@ -252,13 +287,15 @@ int main(int argc, char **argv)
   char url[96];
   const char *urls = url;
   pprf_tickets *tickets;
-  SSL_CTX *with = loop_server(), *without = loop_server();
+  SSL_CTX *with = loop_server(), *without = loop_server(), *not_waiting = loop_server();
   client = loop_client(TLS1_3_VERSION);
   (void)SSL_CTX_set_num_tickets(without, 0);
   (void)snprintf(url, sizeof url, "valkey://127.0.0.1:%u?timeout=500", start_relay(argv[1]));
   if (pprf_tickets_new_fleet(&tickets, NULL, &urls, 1) != PPRF_OK ||
-      pprf_tickets_attach(with, tickets) != PPRF_OK)
+      pprf_tickets_attach(with, tickets) != PPRF_OK ||
+      pprf_tickets_attach(not_waiting, tickets) != PPRF_OK)
     die("no tickets");
+  SSL_CTX_set_client_hello_cb(not_waiting, pprf_tickets_client_hello, NULL);
   server = with;
   record_hello();
   unsigned char *used = hello;
@@ -268,10 +305,10 @@ int main(int argc, char **argv)
     for (int round = 0; round < ROUNDS; round++)
       for (int k = 0; k < KINDS; k++) {
         has_tickets = k >= 1 && k <= 3;
-        server = has_tickets ? with : without;
+        server = k == 5 ? not_waiting : has_tickets ? with : without;
         resumes = k == 1;
-        hello = k >= 3 ? used : NULL;
-        rate[k][round] = measure(threads, seconds);
+        hello = k == 3 || k == 4 ? used : NULL;
+        rate[k][round] = measure(threads, seconds, k == 5 ? connect_at_once : connect_all);
       }
     for (int k = 0; k < KINDS; k++) {
       qsort(rate[k], ROUNDS, sizeof *rate[k], compare);
