@@ -7,9 +7,9 @@ From Pprf.proofs Require Import PrpSwitch SuiteBounds AesSecurity.
 From Pprf.spec Require Import AcslMemory AcslRef AcslOpt AcslApi AcslKey AcslImport AcslStore AcslCodec.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame IdealGame Tickets TicketGame.
-From Pprf.spec Require Import Delegation DelegationGame.
+From Pprf.spec Require Import Delegation DelegationGame Redact.
 From Pprf.proofs Require Import Correctness Executable Scenarios Sizes RangeDelegation DelegationSecurity.
-From Pprf.proofs Require Import EvaluationSecurity EvaluationCost Leakage TicketPool TicketSecurity.
+From Pprf.proofs Require Import EvaluationSecurity EvaluationCost Leakage TicketPool TicketSecurity RedactBinding RedactSecurity.
 From Coq Require Import NArith.
 From Pprf.spec Require Import CModel Contracts Codec.
 From Pprf.proofs Require Import Layout CodecProofs.
@@ -124,6 +124,11 @@ Print Assumptions ticket_opens.
 Print Assumptions tk_adv_sum.
 Print Assumptions tk_adv_bound_users.
 Print Assumptions tk_adv_bound_first.
+Print Assumptions hide_adv_sum.
+Print Assumptions hide_adv_bound.
+Print Assumptions redact_verifies.
+Print Assumptions redact_binding.
+Print Assumptions rfc_tree_hash.
 Print Assumptions canonical_of_invariants.
 Print Assumptions cover_well_formed.
 Print Assumptions encode_inj.

@@ -54,8 +54,9 @@ Fixpoint shares_in (U : pred bitseq) (A : share_adversary) : Prop :=
 
 (* ---- The adversary of EvaluationGame.v: a range is its maximal prefixes, one after the other -- *)
 
-Definition range_prefixes (f l : bitseq) : seq {p : bitseq | (size p <= d)%N} :=
-  pmap insub (map fst (cover no_seed d (predC (in_region (Range f l))) [::] tt)).
+(* The maximal subtrees without a leaf of P. *)
+Definition maximal_prefixes (P : pred bitseq) : seq {p : bitseq | (size p <= d)%N} :=
+  pmap insub (map fst (cover no_seed d P [::] tt)).
 
 Fixpoint take_keys (ps : seq {p : bitseq | (size p <= d)%N}) (K : key Seed)
   (k : key Seed -> ev_adversary Seed d) : ev_adversary Seed d :=
@@ -78,7 +79,8 @@ Fixpoint as_prefixes (rs : seq region) (ts : seq bitseq) (A : share_adversary) :
              end y) (k y))
       | Share f l => fun k =>
           if has (fun x => in_region (Range f l) x && ~~ punctured rs x) ts then as_prefixes rs ts (k None)
-          else take_keys (range_prefixes f l) [::] (fun K => as_prefixes rs ts (k (Some K)))
+          else take_keys (maximal_prefixes (predC (in_region (Range f l)))) [::]
+                 (fun K => as_prefixes rs ts (k (Some K)))
       end k
   end.
 

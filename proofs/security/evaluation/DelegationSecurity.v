@@ -43,23 +43,21 @@ rewrite (IHL pL sL) E; congr (_ ++ _); move: sq; rewrite E size_cat leq_add2l =>
 by rewrite delegate_cover // cat_rcons /K delegate_cover.
 Qed.
 
-Lemma range_keys (P : pred bitseq) s (f l : bitseq) : size f = d -> size l = d ->
-  flatten [seq delegate G (sval r) (cover d P [::] s) | r <- range_prefixes d f l] =
-  cover d (fun x => P x || ~~ in_region (Range f l) x) [::] s.
+Lemma prefixes_keys (P N : pred bitseq) s :
+  flatten [seq delegate G (sval r) (cover d P [::] s) | r <- maximal_prefixes d N] =
+  cover d (fun x => P x || N x) [::] s.
 Proof.
-move=> sf sl; rewrite -(delegate_prefixes d P) /range_prefixes.
-have := cover_size no_seed d (predC (in_region (Range f l))) [::] tt.
-elim: (Ggm.cover _ _ _ _ _) => //= q L IH /andP [sq sL].
-by rewrite insubT /= IH.
+rewrite -(delegate_prefixes d P) /maximal_prefixes; have := cover_size no_seed d N [::] tt.
+by elim: (Ggm.cover _ _ _ _ _) => //= q L IH /andP [sq sL]; rewrite insubT /= IH.
 Qed.
 
-(* the leaves below these prefixes are those of the range *)
-Lemma range_prefixes_mem (f l x : bitseq) : size x = d ->
-  has (fun r => prefix (sval r) x) (range_prefixes d f l) = in_region (Range f l) x.
+(* the leaves below these prefixes are those that are not in N *)
+Lemma prefixes_mem (N : pred bitseq) (x : bitseq) : size x = d ->
+  has (fun r => prefix (sval r) x) (maximal_prefixes d N) = ~~ N x.
 Proof.
-move=> sx; have := @eval_cover unit no_seed d (predC (in_region (Range f l))) [::] tt x sx.
-rewrite -[predC _ x]/(~~ in_region (Range f l) x) /range_prefixes; have := cover_size no_seed d (predC (in_region (Range f l))) [::] tt.
-case: (in_region _ x) => /=; elim: (Ggm.cover _ _ _ _ _) => //= q L IH /andP [sq sL];
+move=> sx; have := @eval_cover unit no_seed d N [::] tt x sx.
+rewrite /maximal_prefixes; have := cover_size no_seed d N [::] tt.
+case: (N x) => /=; elim: (Ggm.cover _ _ _ _ _) => //= q L IH /andP [sq sL];
   by rewrite insubT /=; case: (prefix q.1 x) => //=; apply: IH.
 Qed.
 
@@ -117,16 +115,17 @@ have Eg : has given (tested st) =
   apply: eq_in_has => y yt; have /eqP sy := allP At y yt.
   by rewrite /given Ec alive_cover.
 rewrite -/given -Eg; case: ifP => [_|/negbT ng]; first by apply: IH.
-have [|st1 [Eh1 Et1 Er1 ->]] := @take_keys_value w (keygen s) (range_prefixes d f l) [::] st'
+have [|st1 [Eh1 Et1 Er1 ->]] := @take_keys_value w (keygen s) (maximal_prefixes d (predC (in_region (Range f l)))) [::] st'
   (fun K => as_prefixes rs (tested st) (k (Some K))).
   apply: contra ng => /hasP [r rr /hasP [y yt /andP [ry ay]]]; apply/hasP; exists y; first by rewrite Et.
-  rewrite /given Eh ay andbT -range_prefixes_mem; first by apply/hasP; exists r.
-  by apply/eqP; apply: (allP At); rewrite Et.
-rewrite cat0s -Eh Ec range_keys ?size_tuple // -Ec.
+  have sy : size y = d by apply/eqP; apply: (allP At); rewrite Et.
+  rewrite /given Eh ay andbT -[in_region _ y]negbK -[~~ in_region _ y]/(predC (in_region (Range f l)) y) -prefixes_mem //.
+  by apply/hasP; exists r.
+rewrite cat0s -Eh Ec prefixes_keys -Ec.
 have -> : delegate_range G d f l (held st) = cover d (fun x => punctured rs x || ~~ in_region (Range f l) x) [::] s.
   rewrite Ec -(puncture_regions_canonical G s ok); apply: delegate_range_canonical; by rewrite ?size_tuple.
 apply: IH => //; split=> //=; rewrite ?Eh1 ?Et1 // => y sy.
-by rewrite Er1 Er // range_prefixes_mem // /given Eh.
+by rewrite Er1 Er // prefixes_mem //= negbK /given Eh.
 Qed.
 
 Lemma share_game_ev w A : Pr (share_game s0 G w A) = Pr (ev_game s0 G 0 w (as_prefixes [::] [::] A)).
@@ -146,7 +145,7 @@ elim: A rs ts => [b|X x0 k IH|[a|f l] k IH] rs ts //=.
 - by move=> H x; apply: IH.
 - by case=> Ua H; split=> [|y]; [case: a {k IH H} Ua | apply: IH].
 case=> _ H; case: ifP => _; first exact: IH.
-by elim: (range_prefixes d f l) [::] => [|p ps IHp] K /=; [apply: IH | split=> // M; apply: IHp].
+by elim: (maximal_prefixes d (predC (in_region (Range f l)))) [::] => [|p ps IHp] K /=; [apply: IH | split=> // M; apply: IHp].
 Qed.
 
 (* The bounds of ev_adv_bound_tree and ev_adv_bound_first, whatever ranges were given away. *)
