@@ -183,25 +183,16 @@ const uint8_t *redact_peek(struct redact_input *in, uint64_t ahead, size_t want,
 
 /* ---- CBOR ---- */
 
-static void take_8(void *arg, uint8_t value)
-{
-  *(uint64_t *)arg = value;
-}
-
-static void take_16(void *arg, uint16_t value)
-{
-  *(uint64_t *)arg = value;
-}
-
-static void take_32(void *arg, uint32_t value)
-{
-  *(uint64_t *)arg = value;
-}
-
-static void take_64(void *arg, uint64_t value)
-{
-  *(uint64_t *)arg = value;
-}
+/* Callbacks of libcbor that take an integer. */
+#define TAKE(bits)                                         \
+  static void take_##bits(void *arg, uint##bits##_t value) \
+  {                                                        \
+    *(uint64_t *)arg = value;                              \
+  }
+TAKE(8)
+TAKE(16)
+TAKE(32)
+TAKE(64)
 
 size_t redact_encode_head(unsigned major, uint64_t value, uint8_t out[REDACT_HEAD_MAX])
 {
@@ -289,10 +280,11 @@ static void get_bytes(struct redact_input *in, struct redact_buffer *out)
       redact_fail(&in->err, PPRF_REDACT_ERR_SHORT);
     else
       redact_put(out, bytes, want);
-    redact_fail(&in->err, out->err);
     in->at += want;
     len -= want;
+    redact_fail(&in->err, out->err);
   }
+  redact_fail(&in->err, out->err);
 }
 
 static void get_fixed(struct redact_input *in, uint8_t *out, size_t len)

@@ -93,7 +93,7 @@ struct pprf_redact {
   struct redact_runs hidden;
   uint64_t parts_at; /* offset of the first shown part */
   uint64_t where;
-  bool verified;
+  bool verified, is_text; /* is_text: the input is lines that are not byte strings yet */
 };
 extern const char *const redact_algorithms[3]; /* ends with NULL */
 
@@ -131,6 +131,8 @@ void redact_tree_close(struct redact_tree *t);
 
 /** A double as RFC 8785 writes it. */
 void redact_number(double x, char out[32]);
+/** Length of the pointer of a JSON document's part, from the part's first 4 bytes. */
+uint32_t redact_pointer_length(const uint8_t *part);
 /** Whether a part of a JSON document lies at or below a pointer. */
 bool redact_is_below(const char *pointer, const uint8_t *part, size_t len);
 

@@ -168,18 +168,17 @@ struct splitter {
   uint64_t parts, *where;
 };
 
-static bool starts_with(const char *text, size_t len, const char *with, size_t with_len)
+uint32_t redact_pointer_length(const uint8_t *part)
 {
-  return with_len < len && memcmp(text, with, with_len) == 0 && text[with_len] == '/';
+  return (uint32_t)part[0] << 24 | (uint32_t)part[1] << 16 | (uint32_t)part[2] << 8 | part[3];
 }
 
 bool redact_is_below(const char *pointer, const uint8_t *part, size_t len)
 {
-  size_t n = strlen(pointer);
-  size_t path = (size_t)part[0] << 24 | (size_t)part[1] << 16 | (size_t)part[2] << 8 | part[3];
+  size_t n = strlen(pointer), path = redact_pointer_length(part);
   const char *text = (const char *)part + 4;
-  return path <= len - 4 &&
-         (starts_with(text, path, pointer, n) || (n == path && memcmp(text, pointer, n) == 0));
+  return path <= len - 4 && n <= path && memcmp(text, pointer, n) == 0 &&
+         (n == path || text[n] == '/');
 }
 
 /* Whether the present value is one part because a pointer names it. */

@@ -75,7 +75,8 @@ PPRF_API int pprf_redact_write_fd(void *arg, const uint8_t *bytes, size_t len);
 
 /** Parts first .. last, counted from 0. */
 struct pprf_redact_run {
-  uint64_t first, last;
+  uint64_t first; /**< the first */
+  uint64_t last;  /**< the last, not one beyond it */
 };
 
 /** What pprf_redact_sign signs.  Later versions add members at the end. */
@@ -94,10 +95,12 @@ struct pprf_redact_options {
 };
 
 /** Sign a document.
- * @param[in]  read,in   the text, read twice.
+ * @param[in]  read      reads the text, twice.
+ * @param[in]  in        passed to read.
  * @param[in]  key       a private key: Ed25519 or P-256.
  * @param[in]  options   options->size bytes of them.
- * @param[in]  write,out receives the whole document with its proof.
+ * @param[in]  write     receives the whole document with its proof.
+ * @param[in]  out       passed to write.
  * @param[out] where     what an error is about: a part from 0, for JSON and DUPLICATE the byte, for POINTER
  *                       the index in its list; UINT64_MAX if nothing; may be NULL.
  * @retval PPRF_ERR_RANGE an option is out of range.
@@ -113,7 +116,8 @@ typedef struct pprf_redact pprf_redact;
 
 /** Read a document's proof.
  * @param[out] doc     to be given back with pprf_redact_close; NULL on error.
- * @param[in]  read,in the document; used until the close.
+ * @param[in]  read reads the document, until the close.
+ * @param[in]  in   passed to read.
  * @retval PPRF_OK the proof is canonical and its counts agree with each other.
  * @retval others  CBOR to SEEDS, HASHES, KIND, READ; NOMEM and NULL of pprf.h. */
 PPRF_API int pprf_redact_open(pprf_redact **doc, pprf_redact_read *read, void *in);
@@ -123,7 +127,8 @@ PPRF_API int pprf_redact_open(pprf_redact **doc, pprf_redact_read *read, void *i
  * @param[in] key         the signer's public key.
  * @param[in] context     the context that it must have been signed for.
  * @param[in] context_len its length in bytes.
- * @retval PPRF_OK the signer signed a document of these parts, at these places, for this context. */
+ * @retval PPRF_OK the signer signed a document of these parts, at these places, for this context.
+ * @retval others  KEY, SIGNATURE, CONTEXT, SHORT, TRAILING, ROOT, PART, CBOR, READ; NOMEM, CRYPTO and NULL. */
 PPRF_API int pprf_redact_verify(pprf_redact *doc, EVP_PKEY *key, const uint8_t *context,
                                 size_t context_len);
 
@@ -131,7 +136,8 @@ PPRF_API int pprf_redact_verify(pprf_redact *doc, EVP_PKEY *key, const uint8_t *
 struct pprf_redact_piece {
   uint64_t part;        /**< its number, from 0; the first of a hidden run */
   uint64_t hidden;      /**< number of hidden parts; 0: the piece is of a shown part */
-  uint64_t offset, len; /**< of a shown part: where in it the piece begins, and its whole length */
+  uint64_t offset;      /**< of a shown part: where in it the piece begins, in bytes */
+  uint64_t len;         /**< its whole length in bytes */
   const uint8_t *bytes; /**< the piece; NULL for hidden ones */
   size_t bytes_len;     /**< its length */
 };
@@ -142,6 +148,9 @@ typedef int pprf_redact_each(void *arg, const struct pprf_redact_piece *piece);
 
 /** Read all parts.  They are verified only if pprf_redact_verify succeeded before, and only once the
  * call has returned PPRF_OK: the input is read again and compared with the root again.
+ * @param[in] doc  the document.
+ * @param[in] each receives the pieces.
+ * @param[in] arg  passed to each.
  * @retval PPRF_REDACT_ERR_CHANGED verified before, but no longer.
  * @retval others                  SHORT, TRAILING, ROOT, PART, CBOR, READ; NOMEM and CRYPTO. */
 PPRF_API int pprf_redact_parts(pprf_redact *doc, pprf_redact_each *each, void *arg);
@@ -150,7 +159,8 @@ PPRF_API int pprf_redact_parts(pprf_redact *doc, pprf_redact_each *each, void *a
  * @param[in] doc       the document.
  * @param[in] runs      parts to hide, in any order; may overlap, and may be hidden already.
  * @param[in] count     number of runs.
- * @param[in] write,out receives the new document.
+ * @param[in] write     receives the new document.
+ * @param[in] out       passed to write.
  * @retval PPRF_REDACT_ERR_REQUIRED the info's where names a required part among them.
  * @retval PPRF_REDACT_ERR_RUNS     first > last, or there is no such part.
  * @retval others                   as pprf_redact_parts. */
@@ -159,7 +169,7 @@ PPRF_API int pprf_redact_hide(pprf_redact *doc, const struct pprf_redact_run *ru
 
 /** What a proof says of its document; pointers are valid until the close.  Runs are sorted, disjoint and
  * not adjacent. */
-struct pprf_redact_info {
+struct pprf_redact_summary {
   int kind;                               /**< PPRF_REDACT_LINES or PPRF_REDACT_JSON */
   const char *algorithm;                  /**< "ed25519" or "ecdsa-p256-sha256" */
   uint64_t parts;                         /**< their number */
@@ -172,17 +182,23 @@ struct pprf_redact_info {
   uint64_t where;                         /**< the part that the last error was about, from 0;
                                                UINT64_MAX: none */
 };
-/** Get it. */
-PPRF_API void pprf_redact_info(const pprf_redact *doc, struct pprf_redact_info *info);
+/** Tell what a document's proof says.
+ * @param[in]  doc  the document.
+ * @param[out] info receives it. */
+PPRF_API void pprf_redact_info(const pprf_redact *doc, struct pprf_redact_summary *info);
 /** Wipe the proof's seeds and release the memory.  NULL is allowed. */
 PPRF_API void pprf_redact_close(pprf_redact *doc);
 
 /** Split a JSON text into parts, as pprf_redact_sign does.
- * @param[in]  text,len  JSON in UTF-8.
+ * @param[in]  text      JSON in UTF-8.
+ * @param[in]  len       its length in bytes.
  * @param[in]  pointers  values that are one part each, not split.
  * @param[in]  count     their number.
- * @param[in]  each,arg  receives each part, whole, in order.
- * @param[out] where     as for pprf_redact_sign; may be NULL. */
+ * @param[in]  each      receives each part, whole, in order.
+ * @param[in]  arg       passed to each.
+ * @param[out] where     as for pprf_redact_sign; may be NULL.
+ * @retval PPRF_OK       every part was passed to each.
+ * @retval others        JSON, DUPLICATE, POINTER; NOMEM and NULL of pprf.h. */
 PPRF_API int pprf_redact_split(const char *text, size_t len, const char *const *pointers,
                                size_t count, pprf_redact_each *each, void *arg, uint64_t *where);
 

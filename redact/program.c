@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "arguments.h"
-#include "pprf_redact.h"
+#include "internal.h"
 
 enum { TEXTS_MAX = 256, NOTHING = 256 };
 static const char in_memory[] = "no memory";
@@ -31,26 +31,8 @@ struct job {
   char *temporary; /* the output's name until it is complete; NULL for standard output */
   EVP_PKEY *key;
   pprf_redact *doc;
-  struct pprf_redact_info info;
+  struct pprf_redact_summary info;
 };
-
-/* Runs of parts, from malloc. */
-struct runs {
-  struct pprf_redact_run *at;
-  size_t count;
-};
-
-static int add_run(struct runs *r, uint64_t first, uint64_t last)
-{
-  if ((r->count & (r->count + 1)) == 0) { /* full: the room is 2^k - 1 */
-    struct pprf_redact_run *moved = realloc(r->at, (2 * r->count + 1) * sizeof *moved);
-    if (moved == NULL)
-      return complain(STATUS_FAILED, in_memory);
-    r->at = moved;
-  }
-  r->at[r->count++] = (struct pprf_redact_run){first, last};
-  return STATUS_DONE;
-}
 
 /* ---- arguments ---- */
 
@@ -65,28 +47,17 @@ static int add_text(struct texts *t, const char *text)
 static int on_option(void *arg, int key, char *text)
 {
   struct job *in = arg;
-  switch (key) {
-  case 'o':
-    in->out = text;
-    break;
-  case 'k':
-    in->key_file = text;
-    break;
-  case 'c':
-    in->context = text;
-    break;
-  case 'j':
-    in->json = true;
-    break;
-  case 'p':
-    return add_text(&in->pointers, text);
-  case 'r':
-    return add_text(&in->required, text);
-  case 'l':
-    return add_text(&in->lines, text);
-  case 'm':
-    return add_text(&in->matches, text);
-  }
+  const char **one = key == 'o' ? &in->out : key == 'k' ? &in->key_file : &in->context;
+  struct texts *many = key == 'p'   ? &in->pointers
+                       : key == 'r' ? &in->required
+                       : key == 'l' ? &in->lines
+                       : key == 'm' ? &in->matches
+                                    : NULL;
+  in->json = in->json || key == 'j';
+  if (many != NULL)
+    return add_text(many, text);
+  if (text != NULL)
+    *one = text;
   return STATUS_DONE;
 }
 
@@ -114,7 +85,7 @@ static bool read_number(const char *text, char **end, uint64_t *value)
 }
 
 /* Line numbers for people count from 1: "3,7..9" are the parts 2 and 6..8. */
-static int add_lines(struct runs *runs, const char *text)
+static int add_lines(struct redact_runs *runs, const char *text)
 {
   char *end = NULL;
   uint64_t first, last;
@@ -125,9 +96,9 @@ static int add_lines(struct runs *runs, const char *text)
       good = read_number(end + 2, &end, &last);
     if (!good || first > last || (*end != ',' && *end != '\0'))
       return complain(STATUS_USAGE, "'%s': not lines, like 3,7..9, counted from 1", text);
-    int status = add_run(runs, first - 1, last - 1);
-    if (status != STATUS_DONE || *end == '\0')
-      return status;
+    redact_runs_add(runs, first - 1, last - 1);
+    if (*end == '\0')
+      return runs->err == PPRF_OK ? STATUS_DONE : complain(STATUS_FAILED, in_memory);
   }
 }
 
@@ -222,7 +193,7 @@ static int report_doc(struct job *in, int err)
 
 static int sign(struct job *in)
 {
-  struct runs required = {0};
+  struct redact_runs required = {0};
   struct pprf_redact_options o = {.size = sizeof o,
                                   .kind = in->json ? PPRF_REDACT_JSON : PPRF_REDACT_LINES,
                                   .context = (const uint8_t *)in->context,
@@ -253,53 +224,44 @@ static int sign(struct job *in)
 /* The parts that a user names by pointer or by expression. */
 struct search {
   const struct job *in;
-  int status;
-  regex_t *expressions;
+  regex_t expressions[TEXTS_MAX];
   bool pointers[TEXTS_MAX], matches[TEXTS_MAX]; /* which have found a part */
-  struct runs *found;
-  char *part;
+  struct redact_runs *found;
+  struct redact_buffer part;
 };
-
-static bool names(const char *pointer, const char *path, size_t len)
-{
-  size_t n = strlen(pointer);
-  return n <= len && memcmp(pointer, path, n) == 0 && (n == len || path[n] == '/');
-}
 
 static int search_part(void *arg, const struct pprf_redact_piece *p)
 {
   struct search *s = arg;
+  struct redact_buffer *part = &s->part;
+  size_t start = 0, end;
+  bool found = false;
   if (p->hidden > 0)
     return 0;
-  if (p->offset == 0) {
-    free(s->part);
-    s->part = p->len < SIZE_MAX ? malloc((size_t)p->len + 1) : NULL;
-  }
-  if (s->part == NULL)
-    return s->status = complain(STATUS_FAILED, in_memory), -2;
-  memcpy(s->part + p->offset, p->bytes, p->bytes_len);
+  part->len = p->offset == 0 ? 0 : part->len;
+  redact_put(part, p->bytes, p->bytes_len);
   if (p->offset + p->bytes_len < p->len)
     return 0;
-  char *text = s->part, *end = s->part + p->len;
-  bool found = false;
+  end = part->len;
+  redact_put(part, "", 1);
+  if (part->err != PPRF_OK)
+    return -part->err;
   if (s->in->info.kind == PPRF_REDACT_JSON) {
-    const unsigned char *b = (unsigned char *)text;
-    size_t len = (size_t)b[0] << 24 | (size_t)b[1] << 16 | (size_t)b[2] << 8 | b[3];
     for (size_t i = 0; i < s->in->pointers.count; i++)
-      if (names(s->in->pointers.at[i], text + 4, len))
+      if (redact_is_below(s->in->pointers.at[i], part->bytes, end))
         found = s->pointers[i] = true;
-    text += 4 + len;
-  } else if (end > text && end[-1] == '\n') {
-    end--;
+    start = 4 + redact_pointer_length(part->bytes);
+  } else if (part->bytes[end - 1] == '\n') {
+    part->bytes[--end] = '\0';
   }
-  *end = '\0';
-  for (char *c = text; c < end; c++) /* regexec stops at a zero byte */
-    *c = *c == '\0' ? '\n' : *c;
+  for (size_t i = start; i < end; i++) /* regexec stops at a zero byte */
+    part->bytes[i] = part->bytes[i] == '\0' ? '\n' : part->bytes[i];
   for (size_t i = 0; i < s->in->matches.count; i++)
-    if (regexec(&s->expressions[i], text, 0, NULL, 0) == 0)
+    if (regexec(&s->expressions[i], (char *)part->bytes + start, 0, NULL, 0) == 0)
       found = s->matches[i] = true;
-  s->status = found ? add_run(s->found, p->part, p->part) : STATUS_DONE;
-  return s->status == STATUS_DONE ? 0 : -2;
+  if (found)
+    redact_runs_add(s->found, p->part, p->part);
+  return -s->found->err;
 }
 
 /* Every pointer and expression must find a part. */
@@ -311,29 +273,29 @@ static int check_found(const struct texts *texts, const bool *found)
   return STATUS_DONE;
 }
 
-static int search(struct job *in, struct runs *found)
+static int search(struct job *in, struct redact_runs *found)
 {
-  regex_t expressions[TEXTS_MAX];
-  struct search s = {.in = in, .expressions = expressions, .found = found};
+  struct search s = {.in = in, .found = found};
   size_t n = 0;
-  for (; n < in->matches.count && s.status == STATUS_DONE; n++)
-    if (regcomp(&expressions[n], in->matches.at[n], REG_EXTENDED | REG_NOSUB) != 0)
+  for (; n < in->matches.count; n++)
+    if (regcomp(&s.expressions[n], in->matches.at[n], REG_EXTENDED | REG_NOSUB) != 0)
       return complain(STATUS_USAGE, "'%s': not a regular expression", in->matches.at[n]);
-  int status = report_doc(in, pprf_redact_parts(in->doc, search_part, &s));
+  int err = pprf_redact_parts(in->doc, search_part, &s);
+  int status = report_doc(in, err < 0 ? -err : err);
   if (status == STATUS_DONE)
     status = check_found(&in->pointers, s.pointers);
   if (status == STATUS_DONE)
     status = check_found(&in->matches, s.matches);
   while (n > 0)
-    regfree(&expressions[--n]);
-  free(s.part);
+    regfree(&s.expressions[--n]);
+  redact_buffer_free(&s.part);
   return status;
 }
 
 static int redact(struct job *in)
 {
   bool json = in->info.kind == PPRF_REDACT_JSON;
-  struct runs runs = {0};
+  struct redact_runs runs = {0};
   int status = STATUS_DONE;
   if (in->lines.count + in->pointers.count + in->matches.count == 0)
     return complain(STATUS_USAGE, "nothing to hide: missing --lines, --pointer or --match");
@@ -381,7 +343,7 @@ static int show_part(void *arg, const struct pprf_redact_piece *p)
   if (p->hidden > 0)
     printf("[%llu %s hidden]\n", (unsigned long long)p->hidden, json ? "values" : "lines");
   if (p->hidden == 0 && json && p->offset == 0) {
-    size_t len = (size_t)b[0] << 24 | (size_t)b[1] << 16 | (size_t)b[2] << 8 | b[3];
+    size_t len = redact_pointer_length(b);
     skip = len < p->bytes_len - 4 ? 4 + len : p->bytes_len;
     for (size_t i = 4; i < skip; i++)
       printf(b[i] < 0x20 ? "\\u%04x" : "%c", b[i]);
@@ -398,7 +360,7 @@ static int show(struct job *in)
 {
   int status = in->key != NULL ? verify_doc(in) : STATUS_DONE;
   if (in->key == NULL)
-    fprintf(stderr, "pprf-redact show: NOT VERIFIED: without --pub nobody vouches for this\n");
+    fprintf(stderr, "%s: NOT VERIFIED: without --pub nobody vouches for this\n", command_name);
   if (status == STATUS_DONE)
     status = report_doc(in, pprf_redact_parts(in->doc, show_part, &in->info.kind));
   return status;

@@ -92,7 +92,6 @@ struct walk {
   struct pprf_redact *doc;
   struct redact_input *in; /* the document's; its err is the walk's */
   bool counting;           /* the number of parts is not known: as many as there are */
-  bool lines;              /* the input is a text, not a sequence of byte strings */
   bool ended;              /* no part is left */
   uint64_t part;           /* the next one */
   size_t run;              /* the next hidden run */
@@ -121,7 +120,7 @@ static uint64_t next_part(struct walk *w)
   w->ended = got == 0;
   if (w->ended && !w->counting)
     redact_fail(&w->in->err, PPRF_REDACT_ERR_SHORT);
-  return w->ended ? 0 : w->lines ? line_length(w->in) : redact_head(w->in, REDACT_BYTES);
+  return w->ended ? 0 : w->doc->is_text ? line_length(w->in) : redact_head(w->in, REDACT_BYTES);
 }
 
 static void put_number(uint8_t *out, uint64_t value, int bytes) /* big-endian */
@@ -144,7 +143,7 @@ static bool is_well_formed(const struct walk *w, const struct pprf_redact_piece 
     return true;
   if (p->len < 4)
     return false;
-  uint32_t len = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+  uint32_t len = redact_pointer_length(b);
   return len < p->len - 4 && (len == 0 || b[4] == '/');
 }
 
@@ -222,7 +221,7 @@ static int on_salts(void *arg, uint64_t leaf, size_t n, const uint8_t *salts)
 }
 
 /* Walk over the document's parts, from doc->parts_at to the end of its input.
- * @param[in,out] w    members lines, counting, each and arg are set.
+ * @param[in,out] w    members counting, each and arg are set.
  * @param[in]     key  gives the salts.
  * @param[in]     wanted, kept  runs, and a buffer for the hashes of their subtrees; or NULL.
  * @param[out]    root the root. */
@@ -332,8 +331,10 @@ static int sign_statement(struct pprf_redact *doc, EVP_PKEY *key)
   size_t len = sizeof signature;
   int err = doc->statement.err;
   ERR_set_mark();
-  if (EVP_DigestSignInit_ex(ctx, NULL, digest_of(doc), NULL, NULL, key, NULL) != 1 ||
-      EVP_DigestSign(ctx, signature, &len, doc->statement.bytes, doc->statement.len) != 1)
+  if (ctx == NULL)
+    redact_fail(&err, PPRF_ERR_NOMEM);
+  else if (EVP_DigestSignInit_ex(ctx, NULL, digest_of(doc), NULL, NULL, key, NULL) != 1 ||
+           EVP_DigestSign(ctx, signature, &len, doc->statement.bytes, doc->statement.len) != 1)
     redact_fail(&err, PPRF_REDACT_ERR_KEY);
   else
     redact_put(&doc->signature, signature, len);
@@ -346,12 +347,13 @@ static int verify_statement(const struct pprf_redact *doc, EVP_PKEY *key)
 {
   EVP_MD_CTX *ctx = EVP_MD_CTX_new();
   ERR_set_mark();
-  bool good = EVP_DigestVerifyInit_ex(ctx, NULL, digest_of(doc), NULL, NULL, key, NULL) == 1 &&
+  bool good = ctx != NULL &&
+              EVP_DigestVerifyInit_ex(ctx, NULL, digest_of(doc), NULL, NULL, key, NULL) == 1 &&
               EVP_DigestVerify(ctx, doc->signature.bytes, doc->signature.len, doc->statement.bytes,
                                doc->statement.len) == 1;
   ERR_pop_to_mark();
   EVP_MD_CTX_free(ctx);
-  return good ? PPRF_OK : PPRF_REDACT_ERR_SIGNATURE;
+  return good ? PPRF_OK : ctx == NULL ? PPRF_ERR_NOMEM : PPRF_REDACT_ERR_SIGNATURE;
 }
 
 /* ---- the interface: documents ---- */
@@ -526,18 +528,18 @@ int pprf_redact_hide(pprf_redact *doc, const struct pprf_redact_run *runs, size_
   return err;
 }
 
-void pprf_redact_info(const pprf_redact *doc, struct pprf_redact_info *info)
+void pprf_redact_info(const pprf_redact *doc, struct pprf_redact_summary *info)
 {
-  *info = (struct pprf_redact_info){.kind = (int)doc->kind,
-                                    .algorithm = redact_algorithms[doc->algorithm],
-                                    .parts = doc->n,
-                                    .hidden = doc->hidden.at,
-                                    .hidden_count = doc->hidden.count,
-                                    .required = doc->required.at,
-                                    .required_count = doc->required.count,
-                                    .context = doc->context.bytes,
-                                    .context_len = doc->context.len,
-                                    .where = doc->where};
+  *info = (struct pprf_redact_summary){.kind = (int)doc->kind,
+                                       .algorithm = redact_algorithms[doc->algorithm],
+                                       .parts = doc->n,
+                                       .hidden = doc->hidden.at,
+                                       .hidden_count = doc->hidden.count,
+                                       .required = doc->required.at,
+                                       .required_count = doc->required.count,
+                                       .context = doc->context.bytes,
+                                       .context_len = doc->context.len,
+                                       .where = doc->where};
 }
 
 /* ---- the interface: signing ---- */
@@ -604,7 +606,7 @@ static int split_input(struct signer *s)
 static int compute_root(struct signer *s)
 {
   struct pprf_redact *doc = &s->doc;
-  struct walk w = {.counting = true, .lines = doc->kind == PPRF_REDACT_LINES};
+  struct walk w = {.counting = true};
   struct pprf_options options = {.size = sizeof options,
                                  .depth = REDACT_DEPTH,
                                  .suite = PPRF_SHA3_256_SALTED,
@@ -619,17 +621,6 @@ static int compute_root(struct signer *s)
   if (err == PPRF_OK && doc->n == 0)
     err = PPRF_REDACT_ERR_EMPTY;
   return err;
-}
-
-/* The second pass: the parts are written. */
-static int write_parts(struct signer *s, struct writer *out)
-{
-  struct walk w = {.lines = s->doc.kind == PPRF_REDACT_LINES, .each = write_part, .arg = out};
-  uint8_t root[REDACT_HASH];
-  int err = walk(&w, &s->doc, s->key, NULL, NULL, root);
-  if (err == PPRF_OK && memcmp(root, s->doc.root, sizeof root) != 0)
-    err = PPRF_REDACT_ERR_CHANGED;
-  return changed(err);
 }
 
 static int sign(struct signer *s, EVP_PKEY *key, struct writer *out)
@@ -658,7 +649,7 @@ static int sign(struct signer *s, EVP_PKEY *key, struct writer *out)
   err = sign_statement(doc, key);
   if (err == PPRF_OK)
     err = write_proof(out);
-  return err != PPRF_OK ? err : write_parts(s, out);
+  return err != PPRF_OK ? err : changed(check_root(doc, write_part, out, NULL, NULL));
 }
 
 int pprf_redact_sign(pprf_redact_read *read, void *in, EVP_PKEY *key,
@@ -677,6 +668,7 @@ int pprf_redact_sign(pprf_redact_read *read, void *in, EVP_PKEY *key,
         options->required_pointer_count > 0)))
     return PPRF_ERR_RANGE;
   s.doc.kind = (unsigned)options->kind;
+  s.doc.is_text = options->kind == PPRF_REDACT_LINES;
   redact_input_open(&s.doc.in, read, in);
   int err = s.doc.in.err != PPRF_OK ? s.doc.in.err : sign(&s, key, &w);
   if (where != NULL)

@@ -16,7 +16,7 @@ $(B)/redact/libpprf_redact.so.0: $(REDACT_OBJ) $(B)/opt/libpprf.so redact/libppr
 	  -Wl,--version-script=redact/libpprf_redact.map -o $@ $(REDACT_OBJ) $(B)/opt/libpprf.so $(REDACT_LDLIBS) $(ALL_LDLIBS)
 $(B)/redact/libpprf_redact.so: $(B)/redact/libpprf_redact.so.0
 	$(QUIET)ln -sf libpprf_redact.so.0 $@
-$(B)/pprf-redact: $(B)/redact/program.o $(B)/cli/options.o $(B)/cli/message.o $(B)/redact/libpprf_redact.a $(B)/opt/libpprf.a
+$(B)/pprf-redact: $(B)/redact/program.o $(REDACT_OBJ) $(B)/cli/options.o $(B)/cli/message.o $(B)/opt/libpprf.a
 	$(call LINKED,$(REDACT_LDLIBS))
 
 # rebuilt every time: it contains the directories

@@ -78,9 +78,13 @@ ED, P256 = Key("ed25519"), Key("ecdsa-p256-sha256")
 # ---- the library
 
 
-def reader(data):
+def reader(data, later=None):
+    """Reads data; from the second time that its start is read, later."""
+    starts = []
+
     def read(_, offset, buf, n):
-        got = data[offset:offset + n]
+        starts.extend([0] if offset == 0 else [])
+        got = (data if later is None or len(starts) < 2 else later)[offset:offset + n]
         ctypes.memmove(buf, got, len(got))
         return len(got)
     return READ(read)
@@ -112,11 +116,11 @@ def c_texts(texts):
     return (ctypes.c_char_p * (len(texts) + 1))(*[t.encode() for t in texts]), len(texts)
 
 
-def sign(text, kind=LINES, key=ED, context=b"", required=(), pointers=(), required_pointers=()):
+def sign(text, kind=LINES, key=ED, context=b"", required=(), pointers=(), required_pointers=(), later=None):
     out, where = bytearray(), NUMBER()
     options = Options(ctypes.sizeof(Options), kind, context, len(context), *c_runs(list(required)), *c_texts(pointers),
                       *c_texts(required_pointers))
-    err = LIB.pprf_redact_sign(reader(text), None, key.private, ctypes.byref(options), writer(out), None,
+    err = LIB.pprf_redact_sign(reader(text, later), None, key.private, ctypes.byref(options), writer(out), None,
                                ctypes.byref(where))
     return bytes(out) if err == 0 else (NAMES.get(err, err), where.value)
 
@@ -400,6 +404,12 @@ class Documents(unittest.TestCase):
         for run in ((3, 2), (8, 8), (0, 8)):
             self.assertEqual(hide(whole, [run]), "RUNS", run)
         self.assertEqual(sign(lines(8), required=[(8, 8)])[0], "RUNS")
+
+    def test_a_file_that_changes_while_it_is_signed_is_refused(self):
+        text = lines(5)
+        self.assertEqual(verify(sign(text, later=text)), "OK")
+        for later in (b"", text[:-1], text[:-2], text + b"x", text.replace(b"1", b"2")):
+            self.assertEqual(sign(text, later=later)[0], "CHANGED", later)
 
     def test_lines_have_any_bytes_and_lengths(self):
         window = 256 << 10

@@ -69,7 +69,7 @@ def planted(tmp):
     ok(sorted(build.broken(site)) == ["a.html: #own", "a.html: b.html#gone", "a.html: c.html", "a.html: d.png"],
        "links to pages, places and pictures that are not there are found", *build.broken(site))
     tree = tmp / "tree"
-    for folder in ("include", "tls", "docs/pages"):
+    for folder in ("include", "tls", "redact", "docs/pages"):
         shutil.copytree(build.ROOT / folder, tree / folder, ignore=shutil.ignore_patterns("*.py", "nginx", "tests"))
     header = tree / "include" / "pprf.h"
     text = header.read_text()
