@@ -1,15 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pprf COMMAND ...: each command parses its own arguments. */
+#include <errno.h>
+#include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
+
+/* Run the program pprf-vault beside this one, or found by PATH: it needs SQLite, which pprf does without. */
+static int command_vault(int argc, char **argv)
+{
+  char path[PATH_MAX + sizeof "/pprf-vault"] = "";
+  ssize_t len = readlink("/proc/self/exe", path, PATH_MAX);
+  char *slash = len > 0 ? strrchr(path, '/') : NULL;
+  (void)argc;
+  if (slash != NULL) {
+    (void)strcpy(slash, "/pprf-vault");
+    (void)execv(path, argv);
+  }
+  (void)execvp("pprf-vault", argv);
+  return complain(STATUS_FAILED, "vault: the program pprf-vault: %s", strerror(errno));
+}
 
 static const struct command {
   const char *name; /* with the program's name, for messages */
   int (*run)(int argc, char **argv);
 } commands[] = {
   {"pprf setup", command_setup}, {"pprf eval", command_eval},         {"pprf punct", command_punct},
-  {"pprf info", command_info},   {"pprf simulate", command_simulate},
+  {"pprf info", command_info},   {"pprf simulate", command_simulate}, {"pprf vault", command_vault},
 };
 
 static int (*find_command(const char *word, char **name))(int, char **)
@@ -31,7 +49,7 @@ static int no_command(void *input, char *argument)
       near = commands[i].name + strlen("pprf ");
   return near != NULL
            ? complain(STATUS_USAGE, "no command '%s': did you mean '%s'?", argument, near)
-           : complain(STATUS_USAGE, "no command '%s' (setup, eval, punct, info, simulate)",
+           : complain(STATUS_USAGE, "no command '%s' (setup, eval, punct, info, simulate, vault)",
                       argument);
 }
 
@@ -46,7 +64,7 @@ static int no_option(void *input, int key, char *argument)
 static int command_missing(void *input)
 {
   (void)input;
-  return complain(STATUS_USAGE, "COMMAND is missing (setup, eval, punct, info, simulate)");
+  return complain(STATUS_USAGE, "COMMAND is missing (setup, eval, punct, info, simulate, vault)");
 }
 
 static const char about[] =
@@ -60,6 +78,7 @@ static const char more[] =
   "  punct     puncture leaves\n"
   "  info      describe a key file\n"
   "  simulate  puncture in a pattern; measure size and time\n"
+  "  vault     keep a key from which leaves are erased for good\n"
   "  help      show the help of a command\n"
   "\n"
   "See 'pprf COMMAND --help' and the manual pages pprf(1) and pprf-COMMAND(1).\n"

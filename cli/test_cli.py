@@ -1962,7 +1962,7 @@ class Simulate(Case):
             self.refused(USAGE, f"no command '{word}': did you mean '{meant}'?", word)
             self.refused(USAGE, f"did you mean '{meant}'?", "help", word)
         for word in ("x", "", "eeee", "puncture-me", "s" * 5000):
-            self.refused(USAGE, " (setup, eval, punct, info, simulate)", word)
+            self.refused(USAGE, " (setup, eval, punct, info, simulate, vault)", word)
         self.refused(USAGE, "option '--detph': unknown: did you mean '--depth'?", "setup", "--detph=3", self.key)
         self.refused(USAGE, "option '--jsno': unknown: did you mean '--json'?", "info", "--jsno", self.key)
         self.refused(USAGE, "option '--" + "s" * 99 + "': unknown or ambiguous", "info", "--" + "s" * 99, self.key)
@@ -1997,7 +1997,7 @@ class Simulate(Case):
                 done = subprocess.run([shell, *(["-f"] if shell == "zsh" else []), "-c", script], env=env, text=True,
                                       capture_output=True, timeout=60, check=False)
                 found = {re.split(r"[\t:]", line)[0] for line in done.stdout.splitlines()}
-                expected = {*COMMANDS, "help"} if command == "" else {
+                expected = {*COMMANDS, "vault", "help"} if command == "" else {
                     option + equals for option, equals in
                     re.findall(r"\[(--[a-z-]+)(=?)", self.expect(DONE, command, "--usage"))}
                 self.assertEqual(found, expected, f"{shell} {command} {done.stderr}")

@@ -244,7 +244,7 @@ def new_functions(changes, symbols):
     if not section:
         return []
     said = re.search(r"This will be version ([\d.]+)\..*?(\d+) new functions "
-                     r"\((\d+) in libpprf, (\d+) in libpprf_tls\)", section[1], re.S)
+                     r"\((\d+) in libpprf, (\d+) in libpprf_tls, (\d+) in libpprf_vault\)", section[1], re.S)
     if not said:
         return ["the section Unreleased does not say it"]
     true = [len(re.findall(rf"^pprf_\w+ {re.escape(said[1])}$", lines, re.M)) for lines in symbols]
@@ -255,11 +255,12 @@ def new_functions(changes, symbols):
 def changelog():
     """CHANGELOG.md states how many functions the next version adds."""
     changes = (ROOT / "CHANGELOG.md").read_text()
-    symbols = [(ROOT / f"packaging/release/{name}.symbols").read_text() for name in ("libpprf", "libpprf_tls")]
+    symbols = [(ROOT / f"packaging/release/{name}.symbols").read_text()
+               for name in ("libpprf", "libpprf_tls", "libpprf_vault")]
     bad = new_functions(changes, symbols)
     ok(not bad, "CHANGELOG.md: how many functions are new", *bad)
-    ok(new_functions("## Unreleased\nThis will be version 1.1.0. 3 new functions (1 in libpprf, 2 in libpprf_tls)",
-                     ["pprf_a 1.1.0\npprf_b 1.1.0\n", "pprf_c 1.1.0\n"]),
+    ok(new_functions("## Unreleased\nThis will be version 1.1.0. 3 new functions (1 in libpprf, 2 in libpprf_tls, "
+                     "0 in libpprf_vault)", ["pprf_a 1.1.0\npprf_b 1.1.0\n", "pprf_c 1.1.0\n", ""]),
        "a wrong number of new functions is noticed")
 
 

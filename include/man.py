@@ -68,7 +68,8 @@ def entry(declaration, lines):
 
 # the description after the name
 ABOUT = {"pprf": "puncturable pseudorandom function",
-         "pprf_shared": "keys in memory of the caller's, and secrets from a leaf's value"}
+         "pprf_shared": "keys in memory of the caller's, and secrets from a leaf's value",
+         "pprf_vault": "a key on disk from which single leaves are erased for good"}
 
 
 def page(name, header, version):
@@ -86,7 +87,8 @@ def page(name, header, version):
            '.TH %s 3 "" "pprf %s" "Library functions"' % (name.upper(), version),
            ".SH NAME", "%s \\- %s" % (name, roff(ABOUT[name])),
            ".SH SYNOPSIS", ".nf", ".B #include <%s.h>" % name, ".PP",
-           "cc program.c $(pkg\\-config \\-\\-cflags \\-\\-libs pprf)", ".fi",
+           "cc program.c $(pkg\\-config \\-\\-cflags \\-\\-libs %s)" % name.replace("_shared", ""),
+           ".fi",
            ".SH DESCRIPTION"]
     out += flowing(top)
     out += [".SH FUNCTIONS"] + functions
@@ -107,7 +109,7 @@ def read(path):
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    where, name = os.path.split(sys.argv[1])
+    where, name = os.path.dirname(os.path.abspath(__file__)), os.path.basename(sys.argv[1])
     version = re.search(r'#define PPRF_VERSION "(.*)"', read(os.path.join(where, "pprf.h"))).group(1)
     sys.stdout.write(page(name[:-2], read(sys.argv[1]), version))
 

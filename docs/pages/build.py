@@ -19,7 +19,8 @@ ROOT = HERE.parents[1]
 REPOSITORY = "https://github.com/libpprf/libpprf/blob/main/"
 # the pages of the C interface
 HEADERS = {"pprf": "Keys", "pprf_shared": "Shared memory", "pprf_tickets": "Tickets", "pprf_tls": "OpenSSL servers",
-           "pprf_fleet": "Several hosts", "pprf_redact": "Redactable documents"}
+           "pprf_fleet": "Several hosts", "pprf_redact": "Redactable documents",
+           "pprf_vault": "A key on disk"}
 LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(\))")
 
 

@@ -46,7 +46,7 @@ def pages(out):
     missing = [str(d) for d in build.documents() if d.with_suffix(".html") not in found]
     ok(len(build.documents()) > 40 and not missing, "each document is a page", *missing)
     places = set().union(*(page.places for page in found.values())) if found else set()
-    functions = exported("libpprf") | exported("libpprf_tls") | exported("libpprf_redact")
+    functions = set().union(*map(exported, ("libpprf", "libpprf_tls", "libpprf_redact", "libpprf_vault")))
     missing = sorted(functions - {p[2:] for p in places if p.startswith("c.")})
     ok(len(functions) > 40 and not missing, "each exported function has its place", *missing)
     missing = sorted(python_names() - places)
@@ -69,7 +69,7 @@ def planted(tmp):
     ok(sorted(build.broken(site)) == ["a.html: #own", "a.html: b.html#gone", "a.html: c.html", "a.html: d.png"],
        "links to pages, places and pictures that are not there are found", *build.broken(site))
     tree = tmp / "tree"
-    for folder in ("include", "tls", "redact", "docs/pages"):
+    for folder in ("include", "tls", "redact", "vault", "docs/pages"):
         shutil.copytree(build.ROOT / folder, tree / folder, ignore=shutil.ignore_patterns("*.py", "nginx", "tests"))
     header = tree / "include" / "pprf.h"
     text = header.read_text()

@@ -123,8 +123,8 @@ def leaf():
 # --- the rooms: each includes what lies below it ----------------------------------------------------
 
 ROOMS = [  # rows from the top; a room: its folders, its content, where its box begins and ends
-    [("bindings/", "Python, Go, Rust", 10, 300), ("cli/", "the program pprf", 310, 500),
-     ("tls/  valkey/", "tickets; the fleet's module", 510, 766)],
+    [("bindings/", "Python, Go, Rust", 10, 190), ("cli/", "the program pprf", 200, 360),
+     ("vault/", "a key on disk", 370, 530), ("tls/  valkey/", "tickets; the fleet's module", 540, 766)],
     [("include/pprf.h", "the API, which ref and opt both implement", 10, 766)],
     [("ref/", "the reference: an array of nodes", 10, 380),
      ("opt/", "the implementation that ships: two stores", 390, 766)],

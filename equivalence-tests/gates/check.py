@@ -45,6 +45,7 @@ ALSO = [("*.md", ["docs/test_docs.py"]), ("docs/command-line.md", ["cli/test_fil
         ("include/man.py", ["opt/tests/library_test.sh"]), ("bench/report/*", ["bench/report/test_report.py"]),
         ("docs/*.json", ["docs/test_docs.py"]), ("tls/*.[13]", ["opt/tests/build_test.sh"]),
         ("cli/man/*.1", ["opt/tests/build_test.sh"]), ("redact/*.1", ["opt/tests/build_test.sh"]),
+        ("vault/*.1", ["vault/test_vault.py", "opt/tests/build_test.sh"]),
         ("*.in", ["opt/tests/build_test.sh", "opt/tests/library_test.sh"]),
         ("equivalence-tests/gates/untested.txt", ["equivalence-tests/gates/test_gates.py"]),
         ("equivalence-tests/fuzz/fuzz.py", ["equivalence-tests/gates/test_gates.py"]),

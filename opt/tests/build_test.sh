@@ -28,7 +28,7 @@ make_in() { # FOLDER ARGUMENT...
   "$MAKE" -s --no-print-directory -C "$folder" DEPS=skip CC="$CC" "$@"
 }
 products=(build/opt/libpprf.so.0 build/opt/libpprf.a build/ref/libpprf_ref.a build/tls/libpprf_tls.so.0
-  build/tls/libpprf_tls.a build/pprf)
+  build/tls/libpprf_tls.a build/pprf build/vault/libpprf_vault.so.0 build/vault/libpprf_vault.a build/pprf-vault)
 
 # ---- a path with a space and an apostrophe
 space="$dir/it's a b"

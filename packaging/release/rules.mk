@@ -8,7 +8,7 @@ dist: deps-build ## build the last commit's release tarballs and checksums in bu
 
 # the libraries export exactly the names in their lists
 TAP_TESTS += packaging/release/symbols.sh
-packaging/release/symbols.sh: $(B)/opt/libpprf.so $(B)/tls/libpprf_tls.so $(B)/redact/libpprf_redact.so
+packaging/release/symbols.sh: $(B)/opt/libpprf.so $(B)/tls/libpprf_tls.so $(B)/redact/libpprf_redact.so $(B)/vault/libpprf_vault.so
 # and keep their binary interface: compared with BASE=COMMIT, by default the last release
 .PHONY: abi
 RELEASED := $(lastword $(sort $(patsubst packaging/release/%.symbols,%,$(wildcard packaging/release/[0-9]*.symbols))))

@@ -12,7 +12,7 @@ result() { # STATUS NAME
   n=$((n + 1))
   if [ "$1" = 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; failed=1; fi
 }
-for library in opt/libpprf tls/libpprf_tls redact/libpprf_redact; do
+for library in opt/libpprf tls/libpprf_tls redact/libpprf_redact vault/libpprf_vault; do
   name=${library##*/}
   difference=$(diff <(grep -v '^#' "packaging/release/$name.symbols" | cut -d' ' -f1) \
     <(nm -D --defined-only "$B/$library.so" | sed -n 's/.* T \([a-z0-9_]*\)@@.*/\1/p' | sort))

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Key", "Error", "PuncturedError", "LeafError", "FormatError", "SuiteError", "SaltError", "ForkedError",
            "CryptoError", "ClosedError", "SEED_BYTES", "SALT_BYTES", "DEPTH_MIN", "DEPTH_MAX", "SUITES", "STORES",
-           "__version__", "prg_name", "aes_name", "sha256_name", "prg_select"]
+           "__version__", "prg_name", "aes_name", "sha256_name", "prg_select", "Vault", "VaultError"]
 
 SEED_BYTES: int = _lib.PPRF_SEED_BYTES
 """Bytes in a seed and in a value, in all suites but "mls-sha256"."""
@@ -478,3 +478,6 @@ def prg_select(name: str) -> None:
     if err == _lib.PPRF_ERR_RANGE:
         raise ValueError(f"this processor cannot run a PRG called {name!r}")
     _check(err)
+
+
+from pprf.vault import Vault, VaultError  # noqa: E402  (it uses the names above)

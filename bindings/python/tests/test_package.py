@@ -42,7 +42,7 @@ def test_the_wheel_is_for_every_python_and_has_no_sources(tmp_path):
     assert text == of_the_tree("LICENSE")
     assert licence(files["/METADATA"]) == "Apache-2.0"
     assert set(files) == {"pprf/__init__.py", "pprf/_native.abi3.so", "pprf/_native.pyi", "pprf/py.typed",
-                          "/METADATA", "/RECORD", "/WHEEL", "/top_level.txt"}
+                          "pprf/vault.py", "/METADATA", "/RECORD", "/WHEEL", "/top_level.txt"}
     sections = subprocess.run(["readelf", "-SW", extension], capture_output=True, text=True, check=True).stdout
     assert ".text" in sections and not re.search(r"\.symtab|\.debug_", sections)
 

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file page.h
+ * Pages as bytes: sealing, encoding, and the way between a page and a key of pprf.h. */
+#ifndef PPRF_VAULT_PAGE_H
+#define PPRF_VAULT_PAGE_H
+
+#include <stdbool.h>
+
+#include "pprf_vault.h"
+
+enum {
+  KEY = 32,            /* bytes of a page key and of a root's salt */
+  TAG = 16,            /* bytes that sealing adds */
+  PUBLIC = 44,         /* bytes of a store's public head */
+  SEALED_MAX = 4056,   /* a row that fills one page of SQLite */
+  PAGE_MAX = SEALED_MAX - TAG,
+  PAGE_HEAD = 11,      /* level, count in 2 bytes, in a root the vault's nodes in 8 */
+  LEAF_HEAD = PAGE_HEAD + 8, /* and the start of the first node */
+  ENTRY = 16 + KEY,    /* of an inner page: first leaf, row, key */
+  FAN = (PAGE_MAX - PAGE_HEAD) / ENTRY
+};
+
+/** A node of a cover: the seed above the leaves start .. start + 2^height - 1. */
+struct node {
+  uint64_t start;
+  unsigned height;
+  uint8_t seed[PPRF_VALUE_BYTES_MAX];
+};
+
+/** The tree, as the public head of its store describes it: magic (8), depth, suite, two zeros, salt (16), identity
+ * (16).  The head is associated data of each page. */
+struct tree {
+  uint8_t head[PUBLIC];
+  unsigned depth, suite;
+  size_t seed; /* bytes of one */
+};
+#define PAGE_MAGIC "PPRFVLT\1"
+enum { SALT_AT = 12, ID_AT = 28 };
+/** Fill the rest from the head. @return whether it is one. */
+bool tree_of_head(struct tree *tree);
+
+/** Set this thread's message. @return err */
+int fail(int err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** fail with the text of a result of pprf.h; the results of this library keep their message. */
+int failed(int err, const char *what);
+
+void wipe_free(void *memory, size_t bytes);
+void put_le(uint8_t *out, uint64_t value, unsigned bytes);
+uint64_t get_le(const uint8_t *in, unsigned bytes);
+/** Random bytes. @retval PPRF_OK or PPRF_ERR_CRYPTO (reported) */
+int draw(uint8_t *out, size_t bytes);
+/** 32 bytes by HKDF-SHA256. */
+int derive(uint8_t out[KEY], const uint8_t *secret, size_t bytes, const uint8_t salt[KEY],
+           const char *info);
+/** AES-256-GCM; the tag follows the text.  len: of the text.
+ * @retval PPRF_OK, PPRF_ERR_CRYPTO, when opening PPRF_VAULT_ERR_DAMAGED; not reported, out is zeroed. */
+int gcm(bool seal, const uint8_t key[KEY], const uint8_t nonce[12], const uint8_t *with,
+        size_t with_bytes, const uint8_t *in, size_t len, uint8_t *out);
+
+/** Seal a page under a key that seals nothing else, or open it; len: bytes of in. */
+int page_gcm(bool seal, const struct tree *tree, uint64_t row, const uint8_t key[KEY],
+             const uint8_t *in, size_t len, uint8_t *out);
+
+/** Bytes that a node takes in a leaf page, after a node that ends at `end`. */
+size_t node_bytes(const struct tree *tree, const struct node *node, uint64_t end);
+/** Encode a leaf page of count nodes, which must fit. @return its bytes */
+size_t leaf_encode(const struct tree *tree, const struct node *node, size_t count,
+                   uint8_t plain[PAGE_MAX]);
+/** Decode one: at most PAGE_MAX / 17 nodes, to be given back with nodes_free.
+ * @retval PPRF_OK, PPRF_ERR_NOMEM, PPRF_VAULT_ERR_DAMAGED (not reported) */
+int leaf_decode(const struct tree *tree, const uint8_t *plain, size_t len, struct node **node,
+                size_t *count);
+void nodes_free(struct node *node, size_t count);
+
+/** A key that has these nodes, in leaf order and canonical, and back. */
+int key_of_nodes(pprf_key **key, const struct tree *tree, const struct node *node, size_t count);
+int nodes_of_key(struct node **node, size_t *count, const struct tree *tree, const pprf_key *key);
+
+#endif

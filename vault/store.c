@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LOG_PAGES = 4096 };
+static const char *const schema_name[] = {"main", "mirror"};
+
+static int sql_failed(struct store *s, const char *what)
+{
+  int code = s->db == NULL ? SQLITE_NOMEM : sqlite3_extended_errcode(s->db);
+  if ((code & 255) == SQLITE_NOMEM)
+    return fail(PPRF_ERR_NOMEM, "store: %s: no memory", what);
+  if ((code & 255) == SQLITE_BUSY || (code & 255) == SQLITE_LOCKED)
+    return fail(PPRF_VAULT_ERR_BUSY,
+                "store: another process, or another handle, has the vault open");
+  if ((code & 255) == SQLITE_NOTADB || (code & 255) == SQLITE_CORRUPT)
+    return fail(PPRF_VAULT_ERR_DAMAGED, "store: %s: %s", what, sqlite3_errmsg(s->db));
+  return fail(PPRF_VAULT_ERR_STORE, "store: %s: %s (SQLite %d)", what, sqlite3_errmsg(s->db), code);
+}
+
+/* Run statements; each %w in the format is the schema. */
+static int run(struct store *s, const char *what, const char *format, ...)
+{
+  va_list args;
+  va_start(args, format);
+  char *text = sqlite3_vmprintf(format, args);
+  va_end(args);
+  int code = text == NULL ? SQLITE_NOMEM : sqlite3_exec(s->db, text, NULL, NULL, NULL);
+  sqlite3_free(text);
+  return code == SQLITE_OK ? PPRF_OK : sql_failed(s, what);
+}
+
+static int watch_log(void *arg, sqlite3 *db, const char *name, int pages)
+{
+  struct store *s = arg;
+  (void)db;
+  (void)name;
+  s->frames = pages > s->frames ? pages : s->frames;
+  return SQLITE_OK;
+}
+
+static const char tables[] =
+  "CREATE TABLE %w.vault (id INTEGER PRIMARY KEY, head BLOB NOT NULL);"
+  "CREATE TABLE %w.page (row INTEGER PRIMARY KEY, sealed BLOB NOT NULL);"
+  "CREATE TABLE %w.root (counter INTEGER PRIMARY KEY, row INTEGER NOT NULL, salt BLOB NOT NULL);"
+  "CREATE TABLE %w.gone (row INTEGER PRIMARY KEY, at INTEGER NOT NULL);";
+
+/* Settings of a database, before its tables are touched: WAL and FULL sync each commit; an exclusive lock needs no
+ * shared memory and keeps others out. */
+static int prepare_schema(struct store *s, int i)
+{
+  const char *n = schema_name[i];
+  sqlite3_stmt *st = NULL;
+  int err = run(s, "settings",
+                "PRAGMA %w.page_size=4096; PRAGMA %w.locking_mode=EXCLUSIVE;"
+                "PRAGMA %w.synchronous=FULL",
+                n, n, n);
+  char *text = sqlite3_mprintf("PRAGMA %w.journal_mode=WAL", n);
+  if (err == PPRF_OK && (sqlite3_prepare_v2(s->db, text, -1, &st, NULL) != SQLITE_OK ||
+                         sqlite3_step(st) != SQLITE_ROW))
+    err = sql_failed(s, "journal");
+  else if (err == PPRF_OK && strcmp((const char *)sqlite3_column_text(st, 0), "wal") != 0)
+    err = fail(PPRF_VAULT_ERR_STORE, "store: SQLite cannot use WAL here");
+  (void)sqlite3_finalize(st);
+  sqlite3_free(text);
+  return err == PPRF_OK ? run(s, "lock", "BEGIN EXCLUSIVE; COMMIT") : err;
+}
+
+static int make_tables(struct store *s, int i, const struct tree *tree)
+{
+  const char *n = schema_name[i];
+  int err = run(s, "begin", "BEGIN IMMEDIATE");
+  if (err == PPRF_OK)
+    err = run(s, "tables", tables, n, n, n, n);
+  sqlite3_stmt *st = NULL;
+  char *text = sqlite3_mprintf("INSERT INTO %w.vault VALUES (1, ?)", n);
+  if (err == PPRF_OK && (sqlite3_prepare_v2(s->db, text, -1, &st, NULL) != SQLITE_OK ||
+                         sqlite3_bind_blob(st, 1, tree->head, PUBLIC, SQLITE_STATIC) != SQLITE_OK ||
+                         sqlite3_step(st) != SQLITE_DONE))
+    err = sql_failed(s, "head");
+  (void)sqlite3_finalize(st);
+  sqlite3_free(text);
+  return err == PPRF_OK ? run(s, "commit", "COMMIT") : err;
+}
+
+static int read_head(struct store *s, int i, struct tree *tree)
+{
+  sqlite3_stmt *st = NULL;
+  char *text = sqlite3_mprintf("SELECT head FROM %w.vault WHERE id = 1", schema_name[i]);
+  bool good = sqlite3_prepare_v2(s->db, text, -1, &st, NULL) == SQLITE_OK &&
+              sqlite3_step(st) == SQLITE_ROW && sqlite3_column_bytes(st, 0) == PUBLIC;
+  if (good)
+    memcpy(tree->head, sqlite3_column_blob(st, 0), PUBLIC);
+  int err = good                                      ? PPRF_OK
+            : sqlite3_errcode(s->db) == SQLITE_NOTADB ? sql_failed(s, "open")
+                                                      : PPRF_VAULT_ERR_DAMAGED;
+  (void)sqlite3_finalize(st);
+  sqlite3_free(text);
+  if (err == PPRF_OK && tree_of_head(tree))
+    return PPRF_OK;
+  return fail(PPRF_VAULT_ERR_DAMAGED, "store: the %s database is not a vault of this version",
+              schema_name[i]);
+}
+
+static int prepare_statements(struct store *s, int i)
+{
+  static const char *const format[] = {"SELECT sealed FROM %w.page WHERE row = ?",
+                                       "INSERT INTO %w.page VALUES (?, ?)",
+                                       "INSERT OR REPLACE INTO %w.gone VALUES (?, ?)",
+                                       "INSERT OR REPLACE INTO %w.root VALUES (?, ?, ?)"};
+  sqlite3_stmt **st[] = {&s->get[i], &s->put[i], &s->gone[i], &s->root[i]};
+  for (int k = 0; k < 4; k++) {
+    char *text = sqlite3_mprintf(format[k], schema_name[i]);
+    int code = sqlite3_prepare_v3(s->db, text, -1, SQLITE_PREPARE_PERSISTENT, st[k], NULL);
+    sqlite3_free(text);
+    if (code != SQLITE_OK)
+      return sql_failed(s, "tables");
+  }
+  return PPRF_OK;
+}
+
+/* Make an empty file.  One that exists is not opened: closing it would give up SQLite's locks on it (fcntl(2)). */
+static bool make_file(const char *path)
+{
+  int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  return fd >= 0 && close(fd) == 0;
+}
+
+/* Bring a mirror up to date, unless it has the same last root.  Rows are never changed, but after a power cut the
+ * mirror may have kept another page under a number than the store. */
+static int copy_to_mirror(struct store *s)
+{
+  if (store_number(
+        s, "SELECT count(*) FROM main.root m, mirror.root o WHERE m.counter = o.counter AND "
+           "m.row = o.row AND m.salt = o.salt AND m.counter = (SELECT max(counter) FROM main.root) "
+           "AND o.counter = (SELECT max(counter) FROM mirror.root)") == 1)
+    return PPRF_OK;
+  return run(
+    s, "mirror",
+    "BEGIN IMMEDIATE; DELETE FROM mirror.page WHERE NOT EXISTS (SELECT 1 FROM main.page m WHERE "
+    "m.row = mirror.page.row AND m.sealed = mirror.page.sealed);"
+    "INSERT INTO mirror.page SELECT * FROM main.page WHERE row NOT IN (SELECT row FROM mirror.page);"
+    "DELETE FROM mirror.root; INSERT INTO mirror.root SELECT * FROM main.root;"
+    "DELETE FROM mirror.gone; INSERT INTO mirror.gone SELECT * FROM main.gone; COMMIT");
+}
+
+int store_mirror(struct store *s, const char *path, const char *directory, const struct tree *tree)
+{
+  const char *name = strrchr(path, '/');
+  char *file = sqlite3_mprintf("%s/%s", directory, name == NULL ? path : name + 1);
+  struct tree its;
+  struct stat a, b;
+  bool same = file != NULL && stat(path, &a) == 0 && stat(file, &b) == 0 && a.st_ino == b.st_ino &&
+              a.st_dev == b.st_dev;
+  if (file != NULL)
+    (void)make_file(file); /* there may be one */
+  int err = same ? fail(PPRF_VAULT_ERR_STORE, "mirror %s: the store itself is there", directory)
+                 : run(s, "mirror", "ATTACH %Q AS mirror", file);
+  sqlite3_free(file);
+  if (err == PPRF_OK)
+    err = prepare_schema(s, 1);
+  if (err == PPRF_OK && store_number(s, "SELECT count(*) FROM mirror.sqlite_schema") == 0)
+    err = make_tables(s, 1, tree);
+  if (err == PPRF_OK)
+    err = read_head(s, 1, &its);
+  if (err == PPRF_OK && memcmp(its.head, tree->head, PUBLIC) != 0)
+    err =
+      fail(PPRF_VAULT_ERR_EXISTS, "mirror %s: another vault is there under this name", directory);
+  if (err == PPRF_OK)
+    err = copy_to_mirror(s);
+  if (err == PPRF_OK)
+    err = prepare_statements(s, 1);
+  s->schemas = 2;
+  s->frames = LOG_PAGES;
+  return err == PPRF_OK ? store_settle(s) : err;
+}
+
+int store_open(struct store *s, const char *path, bool make, struct tree *tree)
+{
+  if (make ? !make_file(path) : access(path, F_OK) != 0)
+    return fail(make && errno == EEXIST ? PPRF_VAULT_ERR_EXISTS : PPRF_VAULT_ERR_STORE,
+                "store %s: %s", path, strerror(errno));
+  s->schemas = 1;
+  if (sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, NULL) !=
+      SQLITE_OK)
+    return sql_failed(s, path);
+  sqlite3_wal_hook(s->db, watch_log,
+                   s); /* in place of SQLite's own checkpoints, whose errors nobody sees */
+  int err = prepare_schema(s, 0);
+  if (err == PPRF_OK)
+    err = make ? make_tables(s, 0, tree) : read_head(s, 0, tree);
+  if (err == PPRF_OK)
+    err = prepare_statements(s, 0);
+  s->frames =
+    LOG_PAGES; /* what a killed process left in the log may never have been synced: write it anew */
+  if (err == PPRF_OK)
+    err = store_settle(s);
+  s->last_row = store_number(s, "SELECT max(row) FROM page");
+  return err;
+}
+
+void store_close(struct store *s)
+{
+  for (int i = 0; i < 2; i++) {
+    (void)sqlite3_finalize(s->get[i]);
+    (void)sqlite3_finalize(s->put[i]);
+    (void)sqlite3_finalize(s->gone[i]);
+    (void)sqlite3_finalize(s->root[i]);
+  }
+  (void)sqlite3_close_v2(s->db);
+  memset(s, 0, sizeof *s);
+}
+
+uint64_t store_number(struct store *s, const char *query)
+{
+  sqlite3_stmt *st = NULL;
+  uint64_t number = 0;
+  if (sqlite3_prepare_v2(s->db, query, -1, &st, NULL) == SQLITE_OK &&
+      sqlite3_step(st) == SQLITE_ROW)
+    number = (uint64_t)sqlite3_column_int64(st, 0);
+  (void)sqlite3_finalize(st);
+  return number;
+}
+
+uint64_t store_newest(struct store *s)
+{
+  return store_number(s, "SELECT max(counter) FROM root");
+}
+
+int store_get(struct store *s, int schema, uint64_t row, uint8_t *sealed, size_t *len)
+{
+  sqlite3_stmt *st = s->get[schema];
+  int err = PPRF_OK;
+  (void)sqlite3_bind_int64(st, 1, (sqlite3_int64)row);
+  int code = sqlite3_step(st);
+  *len = code == SQLITE_ROW ? (size_t)sqlite3_column_bytes(st, 0) : 0;
+  if (code == SQLITE_DONE)
+    err = fail(PPRF_VAULT_ERR_DAMAGED, "page %llu: the %s store has no such row",
+               (unsigned long long)row, schema_name[schema]);
+  else if (code != SQLITE_ROW)
+    err = sql_failed(s, "a page");
+  else if (*len > SEALED_MAX)
+    err =
+      fail(PPRF_VAULT_ERR_DAMAGED, "page %llu: it has %zu bytes", (unsigned long long)row, *len);
+  else if (*len > 0)
+    memcpy(sealed, sqlite3_column_blob(st, 0), *len);
+  (void)sqlite3_reset(st);
+  return err;
+}
+
+int store_root(struct store *s, uint64_t counter, struct root *root)
+{
+  sqlite3_stmt *st = NULL;
+  int code =
+    sqlite3_prepare_v2(s->db, "SELECT row, salt FROM root WHERE counter = ?", -1, &st, NULL);
+  if (code == SQLITE_OK)
+    (void)sqlite3_bind_int64(st, 1, (sqlite3_int64)counter);
+  if (code == SQLITE_OK)
+    code = sqlite3_step(st);
+  int err = PPRF_OK;
+  if (code == SQLITE_ROW && sqlite3_column_bytes(st, 1) == KEY) {
+    root->counter = counter;
+    root->row = (uint64_t)sqlite3_column_int64(st, 0);
+    memcpy(root->salt, sqlite3_column_blob(st, 1), KEY);
+  } else if (code == SQLITE_DONE)
+    err = PPRF_VAULT_ERR_ROLLBACK;
+  else
+    err = code == SQLITE_ROW
+            ? fail(PPRF_VAULT_ERR_DAMAGED, "store: the root of commit %llu has no salt",
+                   (unsigned long long)counter)
+            : sql_failed(s, "roots");
+  (void)sqlite3_finalize(st);
+  return err;
+}
+
+/* Remove what the confirmed commit replaced.  After opening, what a commit without a confirmation left is listed,
+ * and goes with the commit after this one. */
+static int remove_old(struct store *s, int i, const struct root *from, uint64_t counter)
+{
+  const char *n = schema_name[i];
+  sqlite3_int64 c = (sqlite3_int64)from->counter;
+  int err = run(s, "old pages",
+                "DELETE FROM %w.page WHERE row IN (SELECT row FROM %w.gone WHERE at <= %lld);"
+                "DELETE FROM %w.gone WHERE at <= %lld; DELETE FROM %w.root WHERE counter < %lld",
+                n, n, c, n, c, n, c);
+  if (err == PPRF_OK && !s->begun)
+    err =
+      run(s, "old pages",
+          "DELETE FROM %w.gone; INSERT INTO %w.gone SELECT row, %lld FROM %w.page WHERE row > %lld",
+          n, n, (sqlite3_int64)counter, n, (sqlite3_int64)from->row);
+  return err;
+}
+
+int store_begin(struct store *s, const struct root *from, uint64_t counter)
+{
+  int err = run(s, "begin", "BEGIN IMMEDIATE");
+  for (int i = 0; i < s->schemas && err == PPRF_OK; i++)
+    err = remove_old(s, i, from, counter);
+  return err;
+}
+
+/* Insert a row into the store and its mirror: numbers, and perhaps bytes after them. */
+static int write_row(struct store *s, sqlite3_stmt *const st[2], const char *what, uint64_t a,
+                     uint64_t b, const uint8_t *bytes, size_t len)
+{
+  int err = PPRF_OK;
+  for (int i = 0; i < s->schemas && err == PPRF_OK; i++) {
+    (void)sqlite3_bind_int64(st[i], 1, (sqlite3_int64)a);
+    if (b != 0)
+      (void)sqlite3_bind_int64(st[i], 2, (sqlite3_int64)b);
+    if (bytes != NULL)
+      (void)sqlite3_bind_blob(st[i], b != 0 ? 3 : 2, bytes, (int)len, SQLITE_STATIC);
+    err = sqlite3_step(st[i]) == SQLITE_DONE ? PPRF_OK : sql_failed(s, what);
+    (void)sqlite3_reset(st[i]);
+  }
+  return err;
+}
+
+int store_put(struct store *s, uint64_t row, const uint8_t *sealed, size_t len)
+{
+  return write_row(s, s->put, "write a page", row, 0, sealed, len);
+}
+
+int store_gone(struct store *s, uint64_t row, uint64_t counter)
+{
+  return write_row(s, s->gone, "list an old page", row, counter, NULL, 0);
+}
+
+int store_end(struct store *s, const struct root *root)
+{
+  int err = write_row(s, s->root, "write a root", root->counter, root->row, root->salt, KEY);
+  if (err != PPRF_OK)
+    return err;
+  if (run(s, "commit", "COMMIT") != PPRF_OK)
+    return fail(PPRF_VAULT_ERR_CLOSED, "%s; open the vault again", pprf_vault_error());
+  s->begun = true;
+  return PPRF_OK;
+}
+
+void store_undo(struct store *s)
+{
+  (void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+int store_settle(struct store *s)
+{
+  if (s->frames < LOG_PAGES)
+    return PPRF_OK;
+  if (sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL) != SQLITE_OK)
+    return sql_failed(s, "checkpoint");
+  s->frames = 0;
+  return PPRF_OK;
+}
+
+int store_shrink(struct store *s)
+{
+  int err = PPRF_OK;
+  if (8 * store_number(s, "PRAGMA freelist_count") < store_number(s, "PRAGMA page_count"))
+    return err;
+  for (int i = 0; i < s->schemas && err == PPRF_OK; i++)
+    err = run(s, "vacuum", "VACUUM %w", schema_name[i]);
+  s->frames = LOG_PAGES;
+  if (err == PPRF_OK)
+    err = store_settle(s);
+  return err == PPRF_OK
+           ? err
+           : fail(PPRF_VAULT_ERR_CLOSED, "%s; open the vault again", pprf_vault_error());
+}
