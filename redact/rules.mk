@@ -59,7 +59,7 @@ $(B)/redact/planted: $(PLANTING) redact/planted.py redact/planted.txt $(B)/redac
 $(B)/redact/fuzz_redact: redact/fuzz_redact.c $(REDACT_SRC) $(wildcard redact/*.h) $(OPT_OBJ)
 	@mkdir -p $(@D)
 	$(CLANG) $(ALL_CPPFLAGS) -O1 -g $(SANITIZE) $(ENGINE) $(ALL_LDFLAGS) $(filter-out %.h,$^) $(REDACT_LDLIBS) $(ALL_LDLIBS) -o $@
-$(B)/redact/fuzz: $(B)/redact/fuzz_redact
+$(B)/redact/fuzz: $(B)/redact/fuzz_redact $(B)/redact/test.so
 	@printf '#!/bin/sh\nexec /usr/bin/python3 redact/test_redact.py --fuzz %s "$$@"\n' $< > $@
 	@chmod +x $@
 .PHONY: test-redact-full
