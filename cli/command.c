@@ -7,18 +7,14 @@
 
 #include "cli.h"
 
-/* Run the program pprf-vault beside this one, or found by PATH: it needs SQLite, which pprf does without. */
+/* Run the program of that name with -vault behind it: it needs SQLite, which pprf does without. */
 static int command_vault(int argc, char **argv)
 {
-  char path[PATH_MAX + sizeof "/pprf-vault"] = "";
+  char path[PATH_MAX + sizeof "-vault"] = "";
   ssize_t len = readlink("/proc/self/exe", path, PATH_MAX);
-  char *slash = len > 0 ? strrchr(path, '/') : NULL;
   (void)argc;
-  if (slash != NULL) {
-    (void)strcpy(slash, "/pprf-vault");
-    (void)execv(path, argv);
-  }
-  (void)execvp("pprf-vault", argv);
+  (void)strcpy(path + len + (len < 0), "-vault");
+  (void)execv(path, argv);
   return complain(STATUS_FAILED, "vault: the program pprf-vault: %s", strerror(errno));
 }
 

@@ -1951,6 +1951,17 @@ class Simulate(Case):
                 self.assertLess(len(line) - len("\x1b[K"), columns)
         self.assertEqual(self.bar(80, "dumb"), "")
 
+    def test_vaults_are_another_program_beside_it(self):
+        program = shutil.copy(PPRF, os.path.join(self.dir, "pprf"))
+        alone = subprocess.run([program, "vault", "info"], capture_output=True, text=True, check=False)
+        self.assertEqual((alone.returncode, alone.stderr),
+                         (FAILED, "pprf: vault: the program pprf-vault: No such file or directory\n"))
+        with open(program + "-vault", "w", encoding="ascii") as f:
+            f.write('#!/bin/sh\necho "$@"\n')
+        os.chmod(program + "-vault", 0o755)
+        beside = subprocess.run([program, "vault", "info", "x"], capture_output=True, text=True, check=False)
+        self.assertEqual(beside.stdout, "info x\n")
+
     def test_help_is_a_command(self):
         self.assertEqual(self.expect(DONE, "help"), self.expect(DONE, "--help"))
         for command in COMMANDS:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # vault/: a key on disk from which leaves are erased. libpprf_vault uses pprf.h alone and contains its own copy of
 # the library; the program also uses cli/.
-VAULT_SRC := vault/page.c vault/store.c vault/cell.c vault/vault.c
+VAULT_SRC := vault/page.c vault/store.c vault/cell.c vault/tree.c vault/commit.c vault/vault.c
 VAULT_OBJ := $(VAULT_SRC:%.c=$(B)/%.o)
 
 LIBS += $(B)/vault/libpprf_vault.a $(B)/vault/libpprf_vault.so $(B)/vault/pprf_vault.pc $(B)/vault/pprf_vault.3

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writing a commit: changed pages get new rows under fresh keys, bottom up; then the cell is replaced. */
+#include <openssl/crypto.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tree.h"
+
+/* Write the page of an entry under a fresh key.  The root's key comes from the cell's next value. */
+static int write_page(pprf_vault *v, struct entry *e, bool root)
+{
+  uint8_t plain[PAGE_MAX], sealed[SEALED_MAX];
+  struct page *p = e->page;
+  struct node *node = NULL;
+  size_t count = 0, len = PAGE_HEAD + p->count * ENTRY;
+  int err = p->level > 0 ? PPRF_OK : nodes_of_key(&node, &count, &v->tree, p->key);
+  memset(plain, 0, PAGE_HEAD);
+  if (err == PPRF_OK && p->level == 0)
+    len = leaf_encode(&v->tree, node, count, plain);
+  else
+    put_le(plain + 1, p->count, 2);
+  plain[0] = (uint8_t)p->level;
+  for (size_t i = 0; p->level > 0 && i < p->count; i++) {
+    struct entry *c = &p->child[i];
+    uint8_t *at = plain + PAGE_HEAD + i * ENTRY;
+    bool new = c->page != NULL && c->page->dirty;
+    put_le(at, c->first, 8);
+    put_le(at + 8, new ? c->page->next_row : c->row, 8);
+    memcpy(at + 16, new ? c->page->next_key : c->key, KEY);
+  }
+  if (root)
+    put_le(plain + 3, v->nodes, 8);
+  nodes_free(node, count);
+  p->next_row = ++v->store.last_row;
+  if (err == PPRF_OK && root) {
+    v->next.row = p->next_row;
+    err = draw(v->next.salt, KEY);
+    if (err == PPRF_OK)
+      err = derive(p->next_key, v->next_value, CELL, v->next.salt, "pprf vault root");
+  } else if (err == PPRF_OK)
+    err = draw(p->next_key, KEY);
+  if (err == PPRF_OK)
+    err = page_gcm(true, &v->tree, p->next_row, p->next_key, plain, len, sealed);
+  if (err == PPRF_OK)
+    err = store_put(&v->store, p->next_row, sealed, len + TAG);
+  if (err == PPRF_OK && e->row != 0)
+    err = store_gone(&v->store, e->row, v->next.counter);
+  OPENSSL_cleanse(plain, sizeof plain);
+  p->stamp = v->stamp;
+  return failed(err, "page");
+}
+
+/* Remember that an entry's page is no more. */
+static int entry_gone(pprf_vault *v, const struct entry *e)
+{
+  if (v->gone_count == v->gone_room) {
+    size_t room = 2 * v->gone_room + 16;
+    uint64_t *gone = realloc(v->gone, room * sizeof *gone);
+    if (gone == NULL)
+      return failed(PPRF_ERR_NOMEM, "commit");
+    v->gone = gone;
+    v->gone_room = room;
+  }
+  v->gone[v->gone_count] = e->row;
+  v->gone_count += e->row != 0;
+  return PPRF_OK;
+}
+
+static int remove_entry(pprf_vault *v, struct page *p, size_t i)
+{
+  int err = entry_gone(v, &p->child[i]);
+  if (err != PPRF_OK)
+    return err;
+  struct page *c = p->child[i].page;
+  if (c != NULL && page_clean(c))
+    lru_remove(v, c);
+  page_free(c);
+  return page_splice(p, i, 1, 0);
+}
+
+static int write_entries(pprf_vault *v, struct page *p, size_t i, size_t count)
+{
+  int err = PPRF_OK;
+  for (size_t k = i; k < i + count && err == PPRF_OK; k++)
+    err = write_page(v, &p->child[k], p == &v->top && p->count == 1);
+  return err;
+}
+
+/* Bytes of node i in a page that begins before it. */
+static size_t bytes_of(pprf_vault *v, const struct node *node, size_t i)
+{
+  return node_bytes(&v->tree, &node[i],
+                    i == 0 ? node[0].start
+                           : node[i - 1].start + (UINT64_C(1) << node[i - 1].height));
+}
+
+static size_t nodes_bytes(pprf_vault *v, const struct node *node, size_t count)
+{
+  size_t bytes = LEAF_HEAD;
+  for (size_t i = 0; i < count; i++)
+    bytes += bytes_of(v, node, i);
+  return bytes;
+}
+
+/* Leaf pages i .. i + old - 1 of p become `new` ones with these nodes. */
+static int repack(pprf_vault *v, struct page *p, size_t i, size_t old, size_t new,
+                  const struct node *node, size_t count)
+{
+  size_t bytes = nodes_bytes(v, node, count), sum = 0, made = 0;
+  struct page **page = calloc(new, sizeof(struct page *));
+  uint64_t *first = calloc(new, sizeof *first);
+  int err = page == NULL || first == NULL ? PPRF_ERR_NOMEM : PPRF_OK;
+  for (size_t from = 0; made < new && err == PPRF_OK; made++) {
+    size_t to = from;
+    do
+      sum += bytes_of(v, node, to++);
+    while (to < count && (made + 1 == new || sum *new < bytes *(made + 1)));
+    page[made] = calloc(1, sizeof **page);
+    err = page[made] == NULL ? PPRF_ERR_NOMEM
+                             : key_of_nodes(&page[made]->key, &v->tree, node + from, to - from);
+    first[made] = node[from].start;
+    from = to;
+  }
+  for (size_t k = i + new; k < i + old &&err == PPRF_OK; k++)
+    err = entry_gone(v, &p->child[k]);
+  if (err == PPRF_OK && new > old)
+    err = page_splice(p, i + old, 0, new - old);
+  for (size_t k = 0; k < (err == PPRF_OK ? old : 0); k++) {
+    if (page_clean(p->child[i + k].page))
+      lru_remove(v, p->child[i + k].page);
+    page_free(p->child[i + k].page);
+  }
+  if (err == PPRF_OK && new < old)
+    (void)page_splice(p, i + new, old - new, 0);
+  for (size_t k = 0; k < made; k++)
+    if (err == PPRF_OK) {
+      page[k]->parent = p;
+      page[k]->dirty = true;
+      p->child[i + k].first = first[k];
+      p->child[i + k].page = page[k];
+    } else
+      page_free(page[k]);
+  free(page);
+  free(first);
+  return failed(err, "commit");
+}
+
+/* The nodes of n leaf pages of p. */
+static int gather(pprf_vault *v, struct page *p, size_t from, size_t n, struct node **node,
+                  size_t *count)
+{
+  int err = PPRF_OK;
+  *node = NULL;
+  *count = 0;
+  for (size_t k = from; k < from + n && err == PPRF_OK; k++) {
+    struct node *part = NULL, *both;
+    size_t more = 0;
+    if (p->child[k].page == NULL)
+      err = page_load(v, p, &p->child[k]);
+    if (err == PPRF_OK)
+      err = failed(nodes_of_key(&part, &more, &v->tree, p->child[k].page->key), "commit");
+    if (err == PPRF_OK && (both = calloc(*count + more + 1, sizeof *both)) == NULL)
+      err = failed(PPRF_ERR_NOMEM, "commit");
+    else if (err == PPRF_OK) {
+      memcpy(both, *node != NULL ? *node : part, *count * sizeof *both);
+      memcpy(both + *count, part, more * sizeof *both);
+      nodes_free(*node, *count);
+      *node = both;
+      *count += more;
+    }
+    nodes_free(part, more);
+  }
+  return err;
+}
+
+/* Write leaf page i of p, or what it becomes: nothing if it is empty, several if it is too large.  If it is too
+ * large or small, its neighbour takes part, so that pages stay two thirds full.  *step: entries now done. */
+static int flush_leaf(pprf_vault *v, struct page *p, size_t i, size_t *step)
+{
+  struct node *node;
+  size_t count, from = i, old = 1, new = 1;
+  int err = gather(v, p, i, 1, &node, &count);
+  size_t bytes = nodes_bytes(v, node, err == PPRF_OK ? count : 0), total = bytes;
+  *step = 1;
+  if (err == PPRF_OK && count == 0 && p != &v->top) {
+    *step = 0;
+    err = remove_entry(v, p, i);
+    nodes_free(node, count);
+    return err;
+  }
+  bool odd = bytes > PAGE_MAX || bytes < PAGE_MAX / 4;
+  if (odd && i + 1 < p->count)
+    old = 2;
+  else if (odd && i > 0 &&
+           (p->child[i - 1].page == NULL || p->child[i - 1].page->stamp != v->stamp)) {
+    from = i - 1;
+    old = 2;
+  }
+  if (err == PPRF_OK && old == 2) {
+    nodes_free(node, count);
+    err = gather(v, p, from, 2, &node, &count);
+    total = nodes_bytes(v, node, err == PPRF_OK ? count : 0);
+  }
+  if (total > PAGE_MAX - PAGE_MAX / 10)
+    new = total <= 2 * PAGE_MAX - PAGE_MAX / 10 ? 2 : total * 20 / (17 * PAGE_MAX) + 1;
+  if (err == PPRF_OK && (bytes > PAGE_MAX || new < old)) {
+    err = repack(v, p, from, old, new, node, count);
+    *step = from + new - i;
+  } else {
+    from = i;
+    new = 1;
+  }
+  nodes_free(node, count);
+  return err == PPRF_OK ? write_entries(v, p, from, new) : err;
+}
+
+/* Write inner page i of p, whose children are written, as several if it is too large. */
+static int flush_inner(pprf_vault *v, struct page *p, size_t i, size_t *step)
+{
+  struct page *c = p->child[i].page;
+  size_t new = c->count <= FAN ? 1 : c->count * 4 / (3 * FAN) + 1,
+         each = (c->count + new - 1) / new;
+  new = c->count == 0 ? 1 : (c->count + each - 1) / each;
+  *step = new;
+  if (c->count == 0 && p != &v->top) {
+    *step = 0;
+    return remove_entry(v, p, i);
+  }
+  int err = new > 1 ? page_splice(p, i + 1, 0, new - 1) : PPRF_OK;
+  for (size_t k = new;
+       k-- > 1 && err == PPRF_OK;) { /* from the last, so that c is cut at its end */
+    struct page *part = calloc(1, sizeof *part);
+    size_t from = k * each, count = c->count - from;
+    if (part == NULL || page_splice(part, 0, 0, count) != PPRF_OK) {
+      free(part);
+      (void)page_splice(p, i + 1, k, 0); /* the rest stays in c */
+      new -= k;
+      err = PPRF_ERR_NOMEM;
+      break;
+    }
+    memcpy(part->child, c->child + from, count * sizeof *part->child);
+    OPENSSL_cleanse(c->child + from, count * sizeof *part->child);
+    c->count = from;
+    part->level = c->level;
+    part->parent = p;
+    part->dirty = true;
+    for (size_t n = 0; n < count; n++)
+      if (part->child[n].page != NULL)
+        part->child[n].page->parent = part;
+    p->child[i + k].first = part->child[0].first;
+    p->child[i + k].page = part;
+  }
+  return err == PPRF_OK ? write_entries(v, p, i, new) : failed(err, "commit");
+}
+
+/* Write the dirty pages below p. */
+static int flush_below(pprf_vault *v, struct page *p)
+{
+  int err = PPRF_OK;
+  for (size_t i = 0, step; i < p->count && err == PPRF_OK; i += step) {
+    struct page *c = p->child[i].page;
+    step = 1;
+    if (c == NULL || !c->dirty || c->stamp == v->stamp)
+      continue;
+    if (c->level == 0)
+      err = flush_leaf(v, p, i, &step);
+    else {
+      err = flush_below(v, c);
+      if (err == PPRF_OK)
+        err = flush_inner(v, p, i, &step);
+    }
+  }
+  return err;
+}
+
+/* Write all dirty pages; while the root has become several, put a page above them. */
+static int flush(pprf_vault *v)
+{
+  int err = flush_below(v, &v->top);
+  while (err == PPRF_OK && v->top.count > 1) {
+    struct page *root = calloc(1, sizeof *root);
+    size_t step;
+    if (root == NULL)
+      return failed(PPRF_ERR_NOMEM, "commit");
+    root->child = v->top.child;
+    root->count = v->top.count;
+    root->room = v->top.room;
+    root->level = root->child[0].page->level + 1;
+    root->parent = &v->top;
+    root->dirty = true;
+    for (size_t i = 0; i < root->count; i++)
+      root->child[i].page->parent = root;
+    v->top.child = NULL;
+    v->top.count = v->top.room = 0;
+    if (page_splice(&v->top, 0, 0, 1) !=
+        PPRF_OK) { /* as it was: the next attempt finds several again */
+      v->top.child = root->child;
+      v->top.count = root->count;
+      v->top.room = root->room;
+      for (size_t i = 0; i < v->top.count; i++)
+        v->top.child[i].page->parent = &v->top;
+      free(root);
+      return failed(PPRF_ERR_NOMEM, "commit");
+    }
+    v->top.child[0].page = root;
+    err = flush_inner(v, &v->top, 0, &step);
+  }
+  for (size_t i = 0; i < v->gone_count && err == PPRF_OK; i++)
+    err = store_gone(&v->store, v->gone[i], v->next.counter);
+  return err;
+}
+
+/* After the store has the commit: dirty pages are written ones. */
+static void set_written(struct page *p)
+{
+  for (size_t i = 0; i < p->count; i++) {
+    struct page *c = p->child[i].page;
+    if (c == NULL || !c->dirty)
+      continue;
+    set_written(c);
+    c->dirty = false;
+    c->written = true;
+  }
+}
+
+/* After the cell has confirmed: written pages are where the next commit finds them. */
+static void promote(pprf_vault *v, struct page *p)
+{
+  for (size_t i = 0; i < p->count; i++) {
+    struct entry *e = &p->child[i];
+    if (e->page == NULL || !e->page->written)
+      continue;
+    promote(v, e->page);
+    e->row = e->page->next_row;
+    memcpy(e->key, e->page->next_key, KEY);
+    e->page->written = false;
+    if (page_clean(e->page))
+      lru_push(v, e->page);
+  }
+}
+
+int vault_breaks(pprf_vault *v, int err)
+{
+  if (v->broken != PPRF_VAULT_ERR_CLOSED &&
+      (err == PPRF_VAULT_ERR_CLOSED || err == PPRF_VAULT_ERR_DAMAGED)) {
+    v->broken = err;
+    (void)snprintf(v->why, sizeof v->why, "%s", pprf_vault_error());
+  }
+  return err;
+}
+
+static int next_value(pprf_vault *v)
+{
+  uint64_t newest = store_newest(&v->store);
+  int err;
+  if (v->cell.next != NULL)
+    err = v->cell.next(v->cell.arg, v->next_value);
+  else {
+    err = draw(v->next_value, CELL);
+    put_le(v->next_value, (newest > v->root.counter ? newest : v->root.counter) + 1, 8);
+  }
+  v->next.counter = get_le(v->next_value, 8);
+  if (err == PPRF_OK && (v->next.counter <= v->root.counter || v->next.counter > INT64_MAX))
+    err = fail(PPRF_VAULT_ERR_CELL, "cell: its next counter, %llu, does not follow %llu",
+               (unsigned long long)v->next.counter, (unsigned long long)v->root.counter);
+  return err;
+}
+
+static int write_commit(pprf_vault *v)
+{
+  int err = next_value(v);
+  if (err == PPRF_OK)
+    err = store_begin(&v->store, &v->root, v->next.counter);
+  if (err != PPRF_OK)
+    return err;
+  v->stamp++;
+  err = flush(v);
+  if (err == PPRF_OK)
+    err = store_end(&v->store, &v->next);
+  if (err != PPRF_OK) {
+    store_undo(&v->store);
+    return err;
+  }
+  set_written(&v->top);
+  v->gone_count = 0;
+  v->written = v->erased;
+  v->pending = true;
+  return PPRF_OK;
+}
+
+/* Replace the cell by the pending value; after a failure, ask it what it holds. */
+static int confirm(pprf_vault *v, bool again)
+{
+  uint8_t holds[CELL];
+  int err = again ? PPRF_VAULT_ERR_UNKNOWN : v->cell.write(v->cell.arg, v->next_value);
+  if (err != PPRF_OK && err != PPRF_VAULT_ERR_CLOSED) {
+    int asked = v->cell.read(v->cell.arg, holds);
+    bool new = asked == PPRF_OK &&CRYPTO_memcmp(holds, v->next_value, CELL) == 0;
+    bool old = asked == PPRF_VAULT_CELL_EMPTY
+                 ? v->root.counter == 0
+                 : asked == PPRF_OK && CRYPTO_memcmp(holds, v->value, CELL) == 0;
+    OPENSSL_cleanse(holds, sizeof holds);
+    if (new)
+      err = PPRF_OK;
+    else if (asked == PPRF_OK && !old)
+      err = fail(PPRF_VAULT_ERR_CELL, "cell: it holds neither the old value nor the new one");
+    else if (again && old) {
+      v->rewrites++;
+      return confirm(v, false);
+    } else
+      err = fail(PPRF_VAULT_ERR_UNKNOWN, "commit %llu is not confirmed: %s",
+                 (unsigned long long)v->next.counter, pprf_vault_error());
+  }
+  if (err != PPRF_OK)
+    return err;
+  memcpy(v->value, v->next_value, CELL);
+  v->root = v->next;
+  v->pending = false;
+  v->final = v->written;
+  promote(v, &v->top);
+  if (store_settle(&v->store) != PPRF_OK)
+    (void)vault_breaks(v,
+                       fail(PPRF_VAULT_ERR_CLOSED, "%s; open the vault again", pprf_vault_error()));
+  return PPRF_OK;
+}
+
+int vault_commit(pprf_vault *v)
+{
+  int err = v->pending ? confirm(v, true) : PPRF_OK;
+  if (err == PPRF_OK && v->broken == 0 && v->top.child[0].page != NULL &&
+      v->top.child[0].page->dirty) {
+    err = write_commit(v);
+    if (err == PPRF_OK)
+      err = confirm(v, false);
+  }
+  tree_trim(v);
+  return vault_breaks(v, err);
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tree.h"
+
+#include <openssl/crypto.h>
+#include <stdlib.h>
+#include <string.h>
+
+void lru_remove(pprf_vault *v, struct page *p)
+{
+  *(p->newer != NULL ? &p->newer->older : &v->newest) = p->older;
+  *(p->older != NULL ? &p->older->newer : &v->oldest) = p->newer;
+  p->newer = p->older = NULL;
+  v->cached -= p->bytes;
+}
+
+void lru_push(pprf_vault *v, struct page *p)
+{
+  p->bytes = sizeof *p + (p->key != NULL ? pprf_memory_bytes(p->key) : p->room * sizeof *p->child);
+  p->older = v->newest;
+  p->newer = NULL;
+  *(v->newest != NULL ? &v->newest->newer : &v->oldest) = p;
+  v->newest = p;
+  v->cached += p->bytes;
+}
+
+bool page_clean(const struct page *p)
+{
+  return !p->dirty && !p->written;
+}
+
+void page_free(struct page *p)
+{
+  if (p == NULL)
+    return;
+  pprf_free(p->key);
+  for (size_t i = 0; i < p->count; i++)
+    page_free(p->child[i].page);
+  wipe_free(p->child, p->room * sizeof *p->child);
+  wipe_free(p, sizeof *p);
+}
+
+void page_dirty(pprf_vault *v, struct page *p)
+{
+  for (; p != &v->top; p = p->parent) {
+    if (page_clean(p))
+      lru_remove(v, p);
+    p->dirty = true;
+  }
+}
+
+/* A page was used, and so were those above it. */
+static void touch(pprf_vault *v, struct page *p)
+{
+  for (; p != &v->top; p = p->parent)
+    if (page_clean(p)) {
+      lru_remove(v, p);
+      lru_push(v, p);
+    }
+}
+
+/* Drop clean pages beyond the limit: parents are newer than their children, so these go first. */
+void tree_trim(pprf_vault *v)
+{
+  while (v->cached > v->options.cache_bytes && v->oldest != NULL) {
+    struct page *p = v->oldest;
+    struct entry *e = p->parent->child;
+    while (e->page != p)
+      e++;
+    e->page = NULL;
+    lru_remove(v, p);
+    page_free(p);
+  }
+}
+
+int page_splice(struct page *p, size_t i, size_t old, size_t new)
+{
+  size_t count = p->count - old + new;
+  if (old == new)
+    return PPRF_OK;
+  if (count > p->room) {
+    size_t room = count + count / 2 + 4;
+    struct entry *child = calloc(room, sizeof *child);
+    if (child == NULL)
+      return PPRF_ERR_NOMEM;
+    if (p->count > 0)
+      memcpy(child, p->child, p->count * sizeof *child);
+    wipe_free(p->child, p->room * sizeof *child);
+    p->child = child;
+    p->room = room;
+  }
+  memmove(p->child + i + new, p->child + i + old, (p->count - i - old) * sizeof *p->child);
+  memset(p->child + i, 0, new * sizeof *p->child);
+  p->count = count;
+  return PPRF_OK;
+}
+
+static int parse_inner(struct page *p, const uint8_t *plain, size_t len)
+{
+  size_t count = get_le(plain + 1, 2);
+  if (len != PAGE_HEAD + count * ENTRY)
+    return PPRF_VAULT_ERR_DAMAGED;
+  int err = page_splice(p, 0, 0, count);
+  for (size_t i = 0; i < count && err == PPRF_OK; i++) {
+    const uint8_t *at = plain + PAGE_HEAD + i * ENTRY;
+    p->child[i].first = get_le(at, 8);
+    p->child[i].row = get_le(at + 8, 8);
+    memcpy(p->child[i].key, at + 16, KEY);
+    if (i > 0 && p->child[i].first <= p->child[i - 1].first)
+      err = PPRF_VAULT_ERR_DAMAGED;
+  }
+  return err;
+}
+
+int page_read(pprf_vault *v, int schema, const struct entry *e, unsigned above, struct page *p,
+              struct node **node, size_t *count, uint64_t *total)
+{
+  uint8_t sealed[SEALED_MAX], plain[PAGE_MAX];
+  size_t len;
+  *node = NULL;
+  *count = 0;
+  int err = store_get(&v->store, schema, e->row, sealed, &len);
+  if (err == PPRF_OK)
+    err = page_gcm(false, &v->tree, e->row, e->key, sealed, len, plain);
+  if (err != PPRF_OK)
+    return err;
+  p->level = plain[0];
+  *total = get_le(plain + 3, 8);
+  if (above > 0 && p->level + 1 != above)
+    err = PPRF_VAULT_ERR_DAMAGED;
+  else if (p->level > 0)
+    err = parse_inner(p, plain, len - TAG);
+  else if ((err = leaf_decode(&v->tree, plain, len - TAG, node, count)) == PPRF_OK)
+    err = key_of_nodes(&p->key, &v->tree, *node, *count);
+  OPENSSL_cleanse(plain, sizeof plain);
+  return err == PPRF_ERR_FORMAT || err == PPRF_VAULT_ERR_DAMAGED
+           ? fail(PPRF_VAULT_ERR_DAMAGED, "page %llu: its content is no page of this level",
+                  (unsigned long long)e->row)
+           : failed(err, "page");
+}
+
+int page_load(pprf_vault *v, struct page *parent, struct entry *e)
+{
+  struct page *p = calloc(1, sizeof *p);
+  struct node *node;
+  size_t count;
+  uint64_t total;
+  if (p == NULL)
+    return failed(PPRF_ERR_NOMEM, "page");
+  int err = page_read(v, 0, e, parent->level, p, &node, &count, &total);
+  nodes_free(node, count);
+  if (err != PPRF_OK) {
+    page_free(p);
+    return err;
+  }
+  p->parent = parent;
+  if (parent == &v->top)
+    v->nodes = total;
+  e->page = p;
+  lru_push(v, p);
+  return PPRF_OK;
+}
+
+/* The last entry that begins at or before a leaf, or else the first one. */
+static size_t entry_of(const struct page *p, uint64_t leaf)
+{
+  size_t low = 0, high = p->count;
+  while (high - low > 1) {
+    size_t middle = low + (high - low) / 2;
+    *(p->child[middle].first <= leaf ? &low : &high) = middle;
+  }
+  return low;
+}
+
+int tree_find(pprf_vault *v, uint64_t leaf, struct page **found, uint64_t *until)
+{
+  struct page *p = &v->top;
+  *found = NULL;
+  *until = UINT64_MAX;
+  do {
+    if (p->count == 0)
+      return PPRF_OK;
+    size_t i = entry_of(p, leaf);
+    if (p->child[i].page == NULL) {
+      int err = page_load(v, p, &p->child[i]);
+      if (err != PPRF_OK)
+        return err;
+    }
+    if (i + 1 < p->count)
+      *until = p->child[i + 1].first - 1;
+    p = p->child[i].page;
+  } while (p->level > 0);
+  touch(v, p);
+  *found = p;
+  return PPRF_OK;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file tree.h
+ * The tree of pages in memory, and a vault that has it. */
+#ifndef PPRF_VAULT_TREE_H
+#define PPRF_VAULT_TREE_H
+
+#include <pthread.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "store.h"
+
+enum { CELL = PPRF_VAULT_CELL_BYTES };
+
+/* A page in memory: a leaf is a key of pprf.h with the page's nodes. */
+struct page {
+  struct page *parent, *newer, *older; /* among the pages that may be dropped */
+  pprf_key *key;                       /* of a leaf */
+  struct entry *child;                 /* of an inner page: count of room */
+  size_t count, room, bytes;           /* bytes: as counted for the cache */
+  unsigned level;                      /* 0: a leaf */
+  bool dirty;                          /* changed since it was written */
+  bool written;                        /* as next_row, in a commit that the cell has not confirmed */
+  uint64_t stamp, next_row;            /* stamp: the attempt to commit that wrote it */
+  uint8_t next_key[KEY];
+};
+
+/* A page as its parent knows it; row 0: in no confirmed commit. */
+struct entry {
+  uint64_t first, row;
+  uint8_t key[KEY];
+  struct page *page; /* NULL: on disk only */
+};
+
+struct pprf_vault {
+  pthread_mutex_t mutex;
+  pid_t pid;
+  struct pprf_vault_cell cell;
+  struct pprf_vault_options options;
+  struct store store;
+  struct tree tree;
+  struct page top;              /* in memory only: its one entry is the root */
+  struct page *newest, *oldest; /* clean pages, which may be dropped */
+  size_t cached;
+  uint64_t nodes, erased, written, final, rewrites, stamp;
+  time_t since; /* when the oldest erasure without a commit was made */
+  struct root root, next;
+  uint8_t value[CELL], next_value[CELL]; /* of the cell */
+  bool pending;                          /* `next` is in the store and not confirmed */
+  uint64_t *gone;                        /* rows of pages that are no more, since the last commit */
+  size_t gone_count, gone_room;
+  int broken; /* the result of every call from now on */
+  char why[256];
+};
+
+/** The list of clean pages, which may be dropped: take one out, put one in as the newest. */
+void lru_remove(pprf_vault *v, struct page *p);
+void lru_push(pprf_vault *v, struct page *p);
+/** Drop clean pages beyond the cache's limit. */
+void tree_trim(pprf_vault *v);
+
+bool page_clean(const struct page *p);
+/** A page was changed, and so must be those above it. */
+void page_dirty(pprf_vault *v, struct page *p);
+/** Wipe a page and those below it. */
+void page_free(struct page *p);
+/** Replace `old` entries from i on by `new` empty ones. */
+int page_splice(struct page *p, size_t i, size_t old, size_t new);
+/** Read a page of either store: its children, or its key and nodes.  above: the level of the page above, 0 above the
+ * root.  *total: what a root says of the vault's nodes. */
+int page_read(pprf_vault *v, int schema, const struct entry *e, unsigned above, struct page *p,
+              struct node **node, size_t *count, uint64_t *total);
+/** Load the page of an entry of `parent`. */
+int page_load(pprf_vault *v, struct page *parent, struct entry *e);
+/** The leaf page that holds the nodes at and around a leaf; NULL if all is erased.  *until: the last leaf before the
+ * next page. */
+int tree_find(pprf_vault *v, uint64_t leaf, struct page **found, uint64_t *until);
+
+/** Write all changes and have the cell confirm them. */
+int vault_commit(pprf_vault *v);
+/** After a failed sync the handle does nothing more; with a damaged page it writes nothing more. @return err */
+int vault_breaks(pprf_vault *v, int err);
+
+#endif
