@@ -57,11 +57,11 @@ def c_example(tmp):
        and got[0] != got[1], "README: the C example builds and runs", r.stdout)
 
 
-def console_example(tmp):
-    """Each `$ command` on the page of the command line prints the text below it."""
+def console_example(tmp, page):
+    """Each `$ command` on the page prints the text below it."""
     env = dict(os.environ, PATH=f"{BUILD}:{os.environ['PATH']}")
-    found = blocks((ROOT / "docs/command-line.md").read_text(), "console")
-    ok(found != [], "docs/command-line.md has commands")
+    found = blocks((ROOT / page).read_text(), "console")
+    ok(found != [], f"{page} has commands")
     for block in found:
         for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
             cmd, _, want = part.partition("\n")
@@ -70,7 +70,7 @@ def console_example(tmp):
             # depends on a limit
             number = r"(\d+)" if platform.machine() == "x86_64" else r"()\d+"
             mask = lambda s: re.sub(rf"(memory\D*){number}.*", r"\1\2", s)
-            ok(mask(r.stdout) == mask(want), f"docs/command-line.md: $ {cmd}", "printed:", *r.stdout.splitlines())
+            ok(mask(r.stdout) == mask(want), f"{page}: $ {cmd}", "printed:", *r.stdout.splitlines())
 
 
 def links():
@@ -392,7 +392,8 @@ def main():
     with tempfile.TemporaryDirectory() as d:
         c_example(pathlib.Path(d))
     with tempfile.TemporaryDirectory(dir=tap.place_of_keys()) as d:
-        console_example(pathlib.Path(d))
+        console_example(pathlib.Path(d), "docs/command-line.md")
+        console_example(pathlib.Path(d), "docs/redact.md")
     links()
     named_links()
     tables_linked()

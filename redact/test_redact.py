@@ -21,7 +21,8 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(HERE)
-sys.path.insert(0, os.path.join(TOP, "tools"))
+sys.path[:0] = [os.path.join(TOP, "tools"), os.path.join(TOP, "docs")]
+import redact_verify  # noqa: E402
 import tap  # noqa: E402
 
 B = os.path.join(TOP, os.environ.get("B", "build"))
@@ -137,10 +138,31 @@ def with_document(data, use):
 
 
 def verify(data, key=ED, context=b""):
+    """The library's verdict; the reader of docs/redact_verify.py must agree, and read the same parts."""
     def use(doc):
         err = LIB.pprf_redact_verify(doc, key.public, context, SIZE(len(context)))
-        return NAMES.get(err, err)
-    return with_document(data, use)
+        return NAMES.get(err, err) if err else b"".join(shown_parts(doc))
+    got = with_document(data, use)
+    try:
+        read, why = b"".join(part for _, part in redact_verify.verify(key.public_pem, data, context)), ""
+    except redact_verify.Refused as refused:
+        read, why = None, refused
+    if read != (got if isinstance(got, bytes) else None):
+        raise AssertionError(f"the readers disagree: C {got!r}, Python {read!r} {why}: {data.hex()}")
+    return "OK" if read is not None else got
+
+
+def shown_parts(doc):
+    """The pieces of the shown parts."""
+    out = []
+
+    def each(_, piece):
+        if piece[0].hidden == 0:
+            out.append(ctypes.string_at(piece[0].bytes, piece[0].bytes_len))
+        return 0
+    if (err := LIB.pprf_redact_parts(doc, EACH(each), None)) != 0:
+        raise AssertionError(f"pprf_redact_parts: {NAMES.get(err, err)}")
+    return out
 
 
 def hide(data, runs):
@@ -293,6 +315,7 @@ class Trees(unittest.TestCase):
             LIB.redact_tree_root(tree, out)
             LIB.redact_tree_close(tree)
             self.assertEqual(out.raw.hex(), root)
+            self.assertEqual(redact_verify.tree(0, n, [], None, lambda i: bytes.fromhex(self.LEAVES[i])).hex(), root)
 
 
 class Documents(unittest.TestCase):
@@ -351,6 +374,7 @@ class Documents(unittest.TestCase):
             ("trailing byte", "TRAILING", good + b"\0"), ("a required part hidden", "REQUIRED", doc.write((3,))),
             ("a count that lies", "CBOR", good.replace(runs, b"\x9b" + b"\x01" * 8 + runs[1:])),
             ("a length that lies", "SHORT", good.replace(cbor(seeds), b"\x5b\x00" + b"\xff" * 7 + seeds)),
+            ("seeds as text", "CBOR", good.replace(cbor(seeds), head(3, len(seeds)) + seeds)),
             ("signature", "SIGNATURE", good.replace(doc.signature, bytes(64))),
             ("another's signature", "SIGNATURE", good.replace(doc.signature, P256.sign(b"")[:64]))]
         cases += [(name, reason, doc.write(h, **change)) for name, reason, change in (
@@ -370,6 +394,8 @@ class Documents(unittest.TestCase):
             ("runs that overlap", "RUNS", {"hidden": [[1, 2], [2, 2], [5, 5]]}),
             ("adjacent runs", "RUNS", {"hidden": [[1, 1], [2, 2], [5, 5]]}),
             ("a run beyond n", "RUNS", {"hidden": [[1, 2], [5, 6]]}),
+            ("a run of one number", "CBOR", {"hidden": [[1], [5, 5]]}),
+            ("a member more", "CBOR", {"statement": cbor([*doc.fields, 0])}),
             ("statement too long", "CBOR", {"statement": cbor(doc.fields) + b"\0"}),
             ("statement not canonical", "CBOR", {"statement": b"\x8b\x18\x01" + cbor(doc.fields)[2:]}),
             ("a line feed inside", "PART", {"parts": [b"a\nb\n", *parts[1:]]}),
@@ -381,6 +407,7 @@ class Documents(unittest.TestCase):
             (5, 0, "COUNT"), (5, 2**40 + 1, "COUNT"), (5, 2**40, "SEEDS"), (5, 5, "RUNS"), (6, bytes(17), "CBOR"),
             (6, bytes(16), "ROOT"),
             (8, bytes(32), "ROOT"), (9, [[3, 3], [0, 0]], "RUNS"), (9, [[3, 6]], "RUNS"),
+            (9, [[3, 3, 3]], "CBOR"), (10, "c", "CBOR"),
             (10, b"d", "CONTEXT"), (10, b"", "CONTEXT"))]
         for name, reason, data in cases:
             self.assertEqual(verify(data, context=b"c"), reason, name)
@@ -393,7 +420,8 @@ class Documents(unittest.TestCase):
     def test_bad_json_parts_are_refused(self):
         doc = Document(sign(b'{"a":1}', JSON))
         for part in (b"", b"\0\0\0", b"\0\0\0\0", b"\0\0\0\2/a", b"\0\0\0\4/a1", b"\0\0\0\1a1", b"\xff\xff\xff\xff/a1"):
-            self.assertEqual(verify(doc.write(parts=[part])), "PART", part)
+            signed = Document(doc.write(parts=[part])).write(fields={})  # with a root of its own
+            self.assertEqual(verify(signed), "PART", part)
 
     def test_a_required_part_cannot_be_hidden(self):
         whole = sign(lines(8), required=[(6, 6), (2, 3), (3, 4)])
