@@ -42,7 +42,8 @@ class Bindings(planting.Planter):
         build = f"rm -rf build; {PYTHON} setup.py -q sdist -d {dist} bdist_wheel -d {dist} && " \
                 f"{PYTHON} -m zipfile -e {dist}/*.whl {site}"
         return (["env", "-C", folder, "sh", "-c", build],
-                ["env", "PPRF_DIST=" + dist, "PYTHONPATH=" + site, PYTHON, "-m", "pytest", "-q", "-p",
+                ["env", f"PPRF_REDACT_LIBRARY={planting.TOP}/build/redact/libpprf_redact.so", "PPRF_DIST=" + dist,
+                 f"LD_LIBRARY_PATH={planting.TOP}/build/opt", "PYTHONPATH=" + site, PYTHON, "-m", "pytest", "-q", "-p",
                  "no:cacheprovider", "-c", folder + "/pyproject.toml", "--rootdir", folder, folder + "/tests",
                  "-k", test])
 

@@ -43,7 +43,9 @@ else
 fi
 status=0
 tree=$PWD # not the tests' directory, which has the package without its extension
-(cd "$work" && PPRF_DIST=$dist PPRF_VAULT_LIBRARY=$B/vault/libpprf_vault.so.0 PYTHONPATH=$work/site PYTHONDONTWRITEBYTECODE=1 exec "$python" -m pytest -q -rs \
+# the libraries of pprf.vault and pprf.redact are not in the wheel
+(cd "$work" && PPRF_DIST=$dist PPRF_VAULT_LIBRARY=$B/vault/libpprf_vault.so.0 PPRF_REDACT_LIBRARY=$B/redact/libpprf_redact.so \
+  LD_LIBRARY_PATH=$B/opt PYTHONPATH=$work/site PYTHONDONTWRITEBYTECODE=1 exec "$python" -m pytest -q -rs \
   -p no:cacheprovider -c "$tree/bindings/python/pyproject.toml" --rootdir "$tree/bindings/python" \
   "$tree/bindings/python/tests") > "$work/log" 2>&1 || status=1
 [ $status = 0 ] || sed 's/^/# /' "$work/log"

@@ -42,7 +42,7 @@ def test_the_wheel_is_for_every_python_and_has_no_sources(tmp_path):
     assert text == of_the_tree("LICENSE")
     assert licence(files["/METADATA"]) == "Apache-2.0"
     assert set(files) == {"pprf/__init__.py", "pprf/_native.abi3.so", "pprf/_native.pyi", "pprf/py.typed",
-                          "pprf/vault.py", "/METADATA", "/RECORD", "/WHEEL", "/top_level.txt"}
+                          "pprf/redact.py", "pprf/vault.py", "/METADATA", "/RECORD", "/WHEEL", "/top_level.txt"}
     sections = subprocess.run(["readelf", "-SW", extension], capture_output=True, text=True, check=True).stdout
     assert ".text" in sections and not re.search(r"\.symtab|\.debug_", sections)
 
@@ -52,6 +52,7 @@ def test_the_source_distribution_has_what_a_build_needs():
         files = {member.name.split("/", 1)[1]: archive.extractfile(member).read()
                  for member in archive.getmembers() if member.isfile()}
     for name in ("LICENSE", "README.md", "pyproject.toml", "setup.py", "pprf/__init__.py", "pprf/_build.py",
-                 "pprf/_native.pyi", "pprf/py.typed", "pprf/_c/pprf.c", "pprf/_c/pprf.h", "tests/test_pprf.py"):
+                 "pprf/_native.pyi", "pprf/py.typed", "pprf/redact.py", "pprf/_c/pprf.c", "pprf/_c/pprf.h",
+                 "tests/test_pprf.py", "tests/test_redact.py"):
         assert files.get(name) == of_the_tree(name), name
     assert licence(files["PKG-INFO"]) == "Apache-2.0"

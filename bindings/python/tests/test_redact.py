@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of pprf.redact with the library libpprf_redact of the tree."""
+import json
+import os
+import pickle
+import re
+from pathlib import Path
+
+import pytest
+
+cryptography = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.ed25519")
+LIBRARY = os.environ.get("PPRF_REDACT_LIBRARY")
+if not LIBRARY or not os.path.exists(LIBRARY):
+    pytest.skip("PPRF_REDACT_LIBRARY names no library: make test-python sets it", allow_module_level=True)
+
+from cryptography.hazmat.primitives import serialization as pem  # noqa: E402
+
+from pprf import redact  # noqa: E402
+
+HEADER = Path(__file__).resolve().parents[3] / "redact" / "pprf_redact.h"
+_KEY = cryptography.Ed25519PrivateKey.generate()
+KEY = _KEY.private_bytes(pem.Encoding.PEM, pem.PrivateFormat.PKCS8, pem.NoEncryption())
+PUBLIC = _KEY.public_key().public_bytes(pem.Encoding.PEM, pem.PublicFormat.SubjectPublicKeyInfo)
+LINES = [b"line %d\n" % i for i in range(10)]
+
+
+def shown(document, **more):
+    return {piece.part: piece.data for piece in redact.show(document, PUBLIC, **more) if not piece.hidden}
+
+
+def test_lines_are_hidden_by_number_range_and_match(tmp_path):
+    path = tmp_path / "text"
+    path.write_bytes(b"".join(LINES))
+    signed = redact.sign(path, KEY, context=b"x", required=[9])
+    for hide, hidden in (({"parts": [0]}, {0}), ({"parts": [range(3, 6), 1]}, {1, 3, 4, 5}), ({"parts": []}, set()),
+                         ({"match": b"[27]"}, {2, 7}), ({"parts": [range(5, 5)]}, set())):
+        path.write_bytes(redact.redact(signed, **hide))
+        left = {i: line for i, line in enumerate(LINES) if i not in hidden}
+        for document in (path, str(path), path.read_bytes()):
+            redact.verify(document, PUBLIC, b"x")
+            assert shown(document, context=b"x") == left
+        again = redact.redact(path, parts=[8])
+        assert shown(again, context=b"x") == {i: line for i, line in left.items() if i != 8}
+    runs = redact.show(redact.redact(signed, parts=[range(2, 5)]), PUBLIC, b"x")
+    assert runs[2] == redact.Piece(2, 3, None, None) and len(runs) == 8
+
+
+def test_values_of_a_json_document_are_hidden_by_pointer():
+    text = json.dumps({"b": {"c": [1, "\u20ac"]}, "a/": True, "d": {}, "bc": 0}).encode()
+    signed = redact.sign(text, KEY, kind="json", pointers=["/b/c"], required_pointers=["/d"])
+    whole = [(piece.pointer, json.loads(piece.data)) for piece in redact.show(signed, PUBLIC)]
+    assert whole == [("/a~1", True), ("/b/c", [1, "\u20ac"]), ("/bc", 0), ("/d", {})]
+    left = redact.show(redact.redact(signed, pointers=["/b"]), PUBLIC)
+    assert [piece.pointer for piece in left] == ["/a~1", None, "/bc", "/d"]
+    with pytest.raises(LookupError):
+        redact.redact(signed, pointers=["/"])
+    with pytest.raises(redact.Error) as caught:
+        redact.redact(signed, pointers=["/d"])
+    assert caught.value.where == 3
+
+
+def test_what_is_shown_is_verified():
+    signed = redact.sign(b"".join(LINES), KEY)
+    for document, context in ((signed.replace(b"line 3", b"line 4"), b""), (signed, b"x")):
+        with pytest.raises(redact.Error) as caught:
+            redact.show(document, PUBLIC, context)
+        assert caught.value.code in (77, 80)  # PPRF_REDACT_ERR_ROOT, PPRF_REDACT_ERR_CONTEXT
+
+
+def test_errors_name_their_reason():
+    signed = redact.sign(b"".join(LINES), KEY, required=[4])
+    for call, reason in ((lambda: redact.sign(b"", KEY), "empty"),
+                         (lambda: redact.redact(signed, parts=[range(3, 5)]), "required"),
+                         (lambda: redact.verify(signed, PUBLIC, b"y"), "context"),
+                         (lambda: redact.verify(signed.replace(b"line 3", b"line 4"), PUBLIC), "signed"),
+                         (lambda: redact.verify(signed[:-1], PUBLIC), "end"),
+                         (lambda: redact.sign(b'{"a":1,"a":1}', KEY, kind="json"), "twice")):
+        with pytest.raises(redact.Error, match=f"(?i){reason}") as caught:
+            call()
+        assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    for call in (lambda: redact.verify(signed, KEY), lambda: redact.sign(b"a", PUBLIC),
+                 lambda: redact.redact(signed, parts=[range(0, 4, 2)])):
+        with pytest.raises(ValueError):
+            call()
+    with pytest.raises(FileNotFoundError):
+        redact.verify("/no/such/file", PUBLIC)
+
+
+def test_the_declarations_are_those_of_the_header():
+    def plain(text):
+        return re.sub(r"/\*.*?\*/|PPRF_API|\s+", "", text, flags=re.S)
+    declared = re.split(r";\n(?! )", Path(redact.__file__).read_text(encoding="utf-8").split('"""')[3])
+    ours, header = [text for text in declared if " pprf_redact_" in text], plain(HEADER.read_text(encoding="utf-8"))
+    assert len(ours) > 10 and [text for text in ours if plain(text) + ";" not in header] == []
