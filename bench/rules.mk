@@ -7,6 +7,7 @@
 #   stores        opt's two stores compared with each other and with others
 #   suites        the suites compared, in every version that the processor supports
 #   weakprf       a weak PRF as an experiment: its forms, and trees with it as PRG (wprf/)
+#   redact.py     documents that can be redacted beside SD-JWT and a Merkle tree
 #   coversize     nodes of a key under normally distributed punctures: simulated and predicted
 # Results are build/bench/*.json and *.csv; report/report.py makes build/report/ of those that exist.
 
@@ -67,7 +68,7 @@ bench/stops_test.sh: $(B)/bench/stores
 $(B)/bench/test_baselines: $(B)/bench/test_baselines.o $(BENCH_IMPL) $(BENCH_PRG)
 	$(call LINKED,$(ABSEIL),,$(LINK_CXX))
 # make test must detect a benchmark that does not link
-bench/report/test_report.py: $(BENCH_PROGRAMS)
+bench/report/test_report.py: $(BENCH_PROGRAMS) $(B)/redact/libpprf_redact.so
 
 .PHONY: bench bench-quick report peers
 # the cases used by bench/report/peers.py
@@ -89,6 +90,15 @@ bench-wprf: deps-bench ## measure the weak PRF of docs/wprf.md and trees with it
 	@$(B)/bench/weakprf 11 $(B)/bench/wprf.json.part
 	@mv $(B)/bench/wprf.json.part $(B)/bench/wprf.json
 	@bench/report/tables.py wprf $(B)
+.PHONY: bench-redact
+SD_JWT := sd-jwt==0.10.4 jwcrypto==1.5.6 typing-extensions==4.12.2
+bench-redact: deps-bench ## compare documents that can be redacted with SD-JWT, which it downloads, and a Merkle tree (3 minutes)
+	@$(MAKE) --no-print-directory $(B)/redact/libpprf_redact.so
+	@mkdir -p $(B)/bench/sd-jwt
+	@/usr/bin/python3 -m pip install -q --no-deps --target $(B)/bench/sd-jwt --upgrade $(SD_JWT) || echo "no SD-JWT"
+	@LD_LIBRARY_PATH=$(B)/opt bench/redact.py $(B)/redact/libpprf_redact.so $(B)/bench/sd-jwt $(B)/bench/redact.json.part
+	@mv $(B)/bench/redact.json.part $(B)/bench/redact.json
+	@bench/report/tables.py redact $(B)
 peers: deps-bench ## measure the README's figure (4 minutes) and draw it: docs/pictures/peers.svg
 	@$(MAKE) --no-print-directory $(B)/bench/bench
 	@$(B)/bench/bench --set=core '--benchmark_filter=$(PEERS_CASES)' --benchmark_out=$(B)/bench/peers.json

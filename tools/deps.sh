@@ -26,14 +26,14 @@ declare -A packages=(
   [fuzz-afl]="afl++"
   [style]="clang-format-19 flake8 python3 shellcheck"
   [python]="gcc libc6-dev make python3-dev python3-cffi python3-setuptools python3-wheel python3-pip
-            python3-pytest python3-numpy mypy"
+            python3-pytest python3-numpy python3-cryptography mypy"
   [release]="git abigail-tools"
   [docs]="doxygen furo python3-breathe python3-myst-parser python3-sphinx"
   [root]="mmdebstrap debian-archive-keyring git"
   [arch]="gcc-i686-linux-gnu libc6-dev-i386-cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross
           gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user perl"
-  [bench]="g++ libabsl-dev libbenchmark-dev libsodium-dev pkg-config python3 python3-jinja2 python3-markdown
-          python3-matplotlib valgrind"
+  [bench]="g++ libabsl-dev libbenchmark-dev libsodium-dev pkg-config python3 python3-cffi python3-cryptography
+          python3-jinja2 python3-markdown python3-matplotlib python3-pip valgrind"
 )
 declare -A why=(
   [build]="to compile the libraries and the command line program"

@@ -143,3 +143,40 @@ def wprf_tables(data):
         ("A GGM tree: an expansion of a node, and a puncture of a new key of depth 20",
          ["PRG", "calls a node", "bytes a node", "bytes after it", "an expansion", "20 of them, a puncture",
           "times sha3-256"], trees)] if ns else []
+
+
+REDACT = (("pprf", "this library"), ("merkle", "Merkle"), ("sd-jwt", "SD-JWT"))
+
+
+def redact_tables(data):
+    """(caption, header, rows) of what bench/redact.py writes."""
+    rows = objects(data, "rows")
+    if not rows:
+        return []
+
+    def proof(row, system, over=1):
+        return (row[system]["file"] - row["shown_bytes"]) / over if system in row else None
+
+    def each(row, show, field):
+        return " / ".join(show(row[s][field]) if s in row else "–" for s, _ in REDACT)
+
+    sizes = [[r["case"], *(number(r[n], 9) for n in ("parts", "hidden", "shown_bytes")),
+              *(number(proof(r, s), 9) for s, _ in REDACT),
+              *(number(proof(r, s, proof(r, "pprf"))) for s, _ in REDACT[1:]), each(r, number, "file")] for r in rows]
+    times = [[r["case"], *(each(r, lambda s: duration(1e9 * s), step) for step in ("sign", "redact", "verify"))]
+             for r in rows]
+    goals = [(f"{r['case']}: bytes of proof, {of} / this library", f"≥ {least}", [proof(r, s, proof(r, "pprf"))])
+             for s, of, least in (("sd-jwt", "SD-JWT", 15), ("merkle", "Merkle", 5))
+             for r in rows[:2 if least == 15 else 1] if s in r]
+    goals += [("verifying parts of 1 kB: its speed / that of openssl speed sha256", "≥ 0.6",
+               [a / b for a, b in zip(data["speed"]["verify"], data["speed"]["openssl"])])]
+    return [
+        ("Bytes of proof: those of the file without the bytes of the shown parts",
+         ["case", "parts", "hidden", "bytes shown", *(name for _, name in REDACT), "Merkle / this", "SD-JWT / this",
+          "whole files, in this order"], sizes),
+        ("CPU time, once: this library / Merkle / SD-JWT; the library is C, the others are Python",
+         ["case", "sign", "redact", "verify"], times),
+        ("Speed on parts of 1 kB [MB/s]", ["verify", "openssl speed sha256", "one digest of all bytes"],
+         [[spread(data["speed"][name]) for name in ("verify", "openssl", "digest")]]),
+        ("Against the goals", ["figure", "goal", "measured", ""],
+         [[label, goal, spread(values), verdict_of(goal, values)] for label, goal, values in goals])]

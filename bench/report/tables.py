@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of docs/sparse-store.md, suites.md and wprf.md, from one run of `make stores suites bench-wprf`.
+"""The tables of docs/sparse-store.md, suites.md, wprf.md and redact.md, from one run of
+`make stores suites bench-wprf bench-redact`.
 
 Usage: tables.py measured BUILD   writes docs/measured/*.json from those in BUILD/bench,
                                    with the machine, the date and the load; then the tables
                                    tables.py write            writes the tables from docs/measured
                                    tables.py check            exit status 1 if a table differs from
                                    docs/measured
-       tables.py wprf BUILD        prints those of `make bench-wprf`"""
+       tables.py wprf BUILD        prints those of `make bench-wprf`; redact likewise"""
 import json
 import os
 import re
@@ -15,12 +16,12 @@ import statistics
 import sys
 import time
 
-from comparisons import (SUITE_FIGURES, openmls_suite, store_cases, store_targets, suite_rows,
+from comparisons import (SUITE_FIGURES, openmls_suite, redact_tables, store_cases, store_targets, suite_rows,
                          suite_targets, verdict_of, wprf_tables)
 from results import STORES, duration, number, spread
 
 DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs")
-FILES = {"stores": "sparse-store.md", "suites": "suites.md", "wprf": "wprf.md"}
+FILES = {"stores": "sparse-store.md", "suites": "suites.md", "wprf": "wprf.md", "redact": "redact.md"}
 
 
 def rounded(x):
@@ -104,8 +105,9 @@ def suites_table(data, stores):
         ["", "Against the targets:", ""] + target_rows(suite_targets(data))
 
 
-def wprf_lines(data):
-    return [line for _, header, rows in wprf_tables(data) for line in ["", *rows_of(header, rows)]]
+def lines_of(found, captions=False):
+    return [line for caption, header, rows in found
+            for line in [*(["", caption + ":"] if captions else []), "", *rows_of(header, rows)]]
 
 
 def tables():
@@ -115,7 +117,8 @@ def tables():
         with open(os.path.join(DOCS, "measured", name + ".json"), encoding="utf-8") as f:
             of[name] = json.load(f)
     blocks = {"stores": stores_table(of["stores"]), "suites": suites_table(of["suites"], of["stores"]),
-              "wprf": said(of["wprf"]) + wprf_lines(of["wprf"])}
+              "wprf": said(of["wprf"]) + lines_of(wprf_tables(of["wprf"])),
+              "redact": said(of["redact"])[:1] + lines_of(redact_tables(of["redact"]), True)}
     for name, document in FILES.items():
         path = os.path.join(DOCS, document)
         with open(path, encoding="utf-8") as f:
@@ -131,9 +134,9 @@ def tables():
 def main():
     if len(sys.argv) == 3 and sys.argv[1] == "measured":
         measured(sys.argv[2])
-    elif len(sys.argv) == 3 and sys.argv[1] == "wprf":
-        with open(os.path.join(sys.argv[2], "bench", "wprf.json"), encoding="utf-8") as f:
-            return print(*wprf_lines(json.load(f)), sep="\n")
+    elif len(sys.argv) == 3 and sys.argv[1] in ("wprf", "redact"):
+        with open(os.path.join(sys.argv[2], "bench", sys.argv[1] + ".json"), encoding="utf-8") as f:
+            return print(*lines_of((wprf_tables if sys.argv[1] == "wprf" else redact_tables)(json.load(f))), sep="\n")
     elif len(sys.argv) != 2 or sys.argv[1] not in ("write", "check"):
         sys.exit(__doc__)
     bad = 0

@@ -306,6 +306,29 @@ def test_wprf():
     ok("bench-wprf report" in report()[1], "and if it was not measured, the page says how to")
 
 
+def test_redact():
+    """The section on redaction has the ratios, says what was not measured, and shows losses."""
+    rows = [{"case": case, "parts": 1000, "hidden": 10, "shown_bytes": 1000,
+             "pprf": {"file": 3000, "sign": .001, "redact": .001, "verify": .001},
+             "merkle": {"file": file, "sign": .002, "redact": .002, "verify": .002}} for case, file in (
+                 ("A", 8000), ("B", 5000))]
+    rows[0]["sd-jwt"] = {"file": 32000, "sign": .003, "redact": .003, "verify": .003}
+    r, page = report(bench__redact={"rows": rows, "speed": {"verify": [700], "openssl": [1000], "digest": [1100]}})
+    section = page.split('id="redact"')[1].split('id="machine"')[0]
+    ok(r.returncode == 0 and all(text in section for text in (
+        ">15.5<", ">3.50<", "1 ms / 2 ms / 3 ms", "1 ms / 2 ms / –", ">0.700<")) and badges(section, "missed") == 1
+       and badges(section, "reached") == 2, "the tables of redaction stand in the report", r.stderr + section)
+    ok("bench-redact report" in report()[1], "and if it was not measured, the page says how to")
+    with tempfile.TemporaryDirectory() as t:
+        out = pathlib.Path(t) / "redact.json"
+        r = subprocess.run([HERE.parent / "redact.py", BUILD / "redact" / "libpprf_redact.so", t, out, "0", "0"],
+                           env=dict(os.environ, LD_LIBRARY_PATH=str(BUILD / "opt")), capture_output=True, text=True,
+                           check=False)
+        (row,) = json.loads(out.read_text())["rows"] if r.returncode == 0 else [{}]
+        ok(row and row["shown_bytes"] < row["pprf"]["file"] < row["merkle"]["file"] and "sd-jwt" not in row
+           and "SD-JWT is left out" in r.stderr, "redact.py measures; without SD-JWT's package it says so", r.stderr)
+
+
 def test_prediction():
     program = BUILD / "bench" / "coversize"
     r = run(program, "--runs", 100, "--seed", 7, 11)
@@ -368,6 +391,7 @@ test_figures()
 test_noise()
 test_stores_and_suites()
 test_wprf()
+test_redact()
 test_prediction()
 test_programs()
 test_compare()
