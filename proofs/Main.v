@@ -7,9 +7,9 @@ From Pprf.proofs Require Import PrpSwitch SuiteBounds AesSecurity.
 From Pprf.spec Require Import AcslMemory AcslRef AcslOpt AcslApi AcslKey AcslImport AcslStore AcslCodec.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame IdealGame Tickets TicketGame.
-From Pprf.spec Require Import Delegation DelegationGame Redact.
+From Pprf.spec Require Import Delegation DelegationGame Redact Vault.
 From Pprf.proofs Require Import Correctness Executable Scenarios Sizes RangeDelegation DelegationSecurity.
-From Pprf.proofs Require Import EvaluationSecurity EvaluationCost Leakage TicketPool TicketSecurity RedactBinding RedactSecurity.
+From Pprf.proofs Require Import EvaluationSecurity EvaluationCost Leakage TicketPool TicketSecurity RedactBinding RedactSecurity VaultSecurity.
 From Coq Require Import NArith.
 From Pprf.spec Require Import CModel Contracts Codec.
 From Pprf.proofs Require Import Layout CodecProofs.
@@ -129,6 +129,10 @@ Print Assumptions hide_adv_bound.
 Print Assumptions redact_verifies.
 Print Assumptions redact_binding.
 Print Assumptions rfc_tree_hash.
+Print Assumptions vault_derives.
+Print Assumptions vault_cover.
+Print Assumptions vault_adv_ev.
+Print Assumptions vault_adv_bound.
 Print Assumptions canonical_of_invariants.
 Print Assumptions cover_well_formed.
 Print Assumptions encode_inj.
