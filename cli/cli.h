@@ -116,6 +116,7 @@ int command_run(int argc, char **argv);
 int command_setup(int argc, char **argv);
 int command_eval(int argc, char **argv);
 int command_punct(int argc, char **argv);
+int command_delegate(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_simulate(int argc, char **argv);
 

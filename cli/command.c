@@ -22,8 +22,10 @@ static const struct command {
   const char *name; /* with the program's name, for messages */
   int (*run)(int argc, char **argv);
 } commands[] = {
-  {"pprf setup", command_setup}, {"pprf eval", command_eval},         {"pprf punct", command_punct},
-  {"pprf info", command_info},   {"pprf simulate", command_simulate}, {"pprf vault", command_vault},
+  {"pprf setup", command_setup}, {"pprf eval", command_eval},
+  {"pprf punct", command_punct}, {"pprf delegate", command_delegate},
+  {"pprf info", command_info},   {"pprf simulate", command_simulate},
+  {"pprf vault", command_vault},
 };
 
 static int (*find_command(const char *word, char **name))(int, char **)
@@ -45,7 +47,8 @@ static int no_command(void *input, char *argument)
       near = commands[i].name + strlen("pprf ");
   return near != NULL
            ? complain(STATUS_USAGE, "no command '%s': did you mean '%s'?", argument, near)
-           : complain(STATUS_USAGE, "no command '%s' (setup, eval, punct, info, simulate, vault)",
+           : complain(STATUS_USAGE,
+                      "no command '%s' (setup, eval, punct, delegate, info, simulate, vault)",
                       argument);
 }
 
@@ -60,7 +63,8 @@ static int no_option(void *input, int key, char *argument)
 static int command_missing(void *input)
 {
   (void)input;
-  return complain(STATUS_USAGE, "COMMAND is missing (setup, eval, punct, info, simulate, vault)");
+  return complain(STATUS_USAGE,
+                  "COMMAND is missing (setup, eval, punct, delegate, info, simulate, vault)");
 }
 
 static const char about[] =
@@ -72,6 +76,7 @@ static const char more[] =
   "  setup     make a key file\n"
   "  eval      print values\n"
   "  punct     puncture leaves\n"
+  "  delegate  make a key for a part of the leaves\n"
   "  info      describe a key file\n"
   "  simulate  puncture in a pattern; measure size and time\n"
   "  vault     keep a key from which leaves are erased for good\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands that work on an existing key file: eval, punct, info. */
+/* The commands that work on an existing key file: eval, punct, delegate, info. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "leftovers.h"
 #include "replace.h"
 
-/* ---- shared by all three ---- */
+/* ---- shared by all four ---- */
 
 int library_failed(const char *what, int err)
 {
@@ -69,10 +69,10 @@ static int load(struct keyfile *f, const char *path, bool for_writing, const str
 /* Arguments of these commands. */
 struct file_args {
   const struct pprf_impl *impl;
-  const char *path;
+  const char *path, *to; /* to: the file to write, of delegate */
   struct ranges ranges;
   size_t value_bytes; /* of the key */
-  bool leaves_allowed, eval, json, check, list_ranges;
+  bool leaves_allowed, delegates, eval, json, check, list_ranges, force;
 };
 
 static int parse_option(void *input, int key, char *arg)
@@ -82,6 +82,9 @@ static int parse_option(void *input, int key, char *arg)
   case 'i':
     a->impl = impl_by_name(arg, false);
     return a->impl == NULL ? STATUS_USAGE : STATUS_DONE;
+  case 'f':
+    a->force = true;
+    return STATUS_DONE;
   case 'e':
     a->eval = true;
     return STATUS_DONE;
@@ -109,6 +112,14 @@ static int parse_operand(void *input, char *arg)
   }
   if (!a->leaves_allowed)
     return complain(STATUS_USAGE, "argument '%s': give only one FILE", arg);
+  if (a->delegates && a->ranges.count == 1) {
+    if (a->to != NULL)
+      return complain(STATUS_USAGE, "argument '%s': give only one OUT", arg);
+    a->to = arg;
+    return check_file_operand(arg);
+  }
+  if (a->delegates && strcmp(arg, "-") == 0)
+    return complain(STATUS_USAGE, "operand '-': give a leaf or one range A..B");
   return add_ranges(&a->ranges, arg);
 }
 
@@ -119,6 +130,8 @@ static int complete(void *input)
     return complain(STATUS_USAGE, "FILE is missing");
   if (a->leaves_allowed && a->ranges.count == 0 && !a->ranges.read)
     return complain(STATUS_USAGE, "LEAF is missing");
+  if (a->delegates && a->to == NULL)
+    return complain(STATUS_USAGE, "OUT is missing");
   if (quiet && (a->json || a->eval))
     return complain(STATUS_USAGE, "--quiet and %s exclude each other",
                     a->json ? "--json" : "--eval");
@@ -466,6 +479,56 @@ int command_punct(int argc, char **argv)
   };
   struct file_args a = {.leaves_allowed = true};
   return with_key(&line, argc, argv, &a, true, run_punct);
+}
+
+/* ---- delegate ---- */
+
+/* Write the key for a range to a file of its own. */
+static int run_delegate(struct file_args *a, struct keyfile *f, pprf_key *key)
+{
+  const struct range *r = &a->ranges.at[0];
+  struct stat to;
+  char text[RANGE_TEXT];
+  pprf_key *part;
+  size_t len = 0;
+  int status;
+  if (stat(a->to, &to) == 0 && keyfile_same(&to, &f->stat)) /* the rest would be lost */
+    return complain(STATUS_FAILED, "%s: this is FILE: give another OUT", a->to);
+  int err = a->impl->delegate(key, r->first, r->last, &part);
+  if (err == PPRF_ERR_PUNCTURED)
+    return complain(STATUS_PUNCTURED, "%s %s: punctured already", r->single ? "leaf" : "range",
+                    range_text(r, text));
+  if (err != PPRF_OK)
+    return library_failed(range_text(r, text), err);
+  uint8_t *bytes = encode_key(a->impl, part, &len, &status);
+  if (bytes != NULL)
+    status = keyfile_create(a->to, bytes, len, a->force);
+  secret_free(bytes, len);
+  a->impl->free(part);
+  return status;
+}
+
+int command_delegate(int argc, char **argv)
+{
+  static const struct option_line options[] = {
+    {"force", 'f', NULL, "Overwrite OUT"},
+    OPTION_IMPL("ref|opt"),
+    {0},
+  };
+  static const struct command_line line = {
+    .operands = "FILE LEAF|A..B OUT",
+    .about = "Write a key to OUT that gives the values that FILE gives from A to B, and no others.",
+    .more =
+      "A leaf is a decimal or 0x-hexadecimal number; A..B means A to B.  Leaves "
+      "punctured in FILE later stay in OUT.  The exit status is 3, and nothing is written, if "
+      "all of them are punctured already.  See pprf-delegate(1).",
+    .options = options,
+    .option = parse_option,
+    .operand = parse_operand,
+    .end = complete,
+  };
+  struct file_args a = {.leaves_allowed = true, .delegates = true};
+  return with_key(&line, argc, argv, &a, false, run_delegate);
 }
 
 /* ---- info ---- */

@@ -46,7 +46,7 @@ PPRF = os.path.join(HERE, "..", "build", "pprf")
 SEED = 0
 ROOT_SEED = bytes(range(16))
 NOBODY = 65534
-COMMANDS = ["setup", "eval", "punct", "info", "simulate"]
+COMMANDS = ["setup", "eval", "punct", "delegate", "info", "simulate"]
 DONE, USAGE, FILE, PUNCTURED, FAILED = range(5)
 
 
@@ -617,6 +617,11 @@ class Usage(Case):
             (["simulate", "-s", "best", "-d", "4", "--csv",
               self.dir + "/.pprf-0123456789abcdef.tmp"], ".pprf-0123456789abcdef.tmp"),
             (["eval"], "FILE"), (["eval", key], "LEAF"), (["punct"], "FILE"),
+            (["delegate"], "FILE"), (["delegate", key], "LEAF"), (["delegate", key, "1"], "OUT"),
+            (["delegate", key, "-", new], "'-'"), (["delegate", key, "16", new], "16"),
+            (["delegate", key, "1", "2", new], new), (["delegate", key, "1", new, "-q"], "-q"),
+            (["delegate", key, "2..1", new], "2..1"), (["delegate", key, "1", ""], "''"),
+            (["delegate", "-f", key, "1", self.dir + "/.pprf-0123456789abcdef.tmp"], ".pprf-0123456789abcdef.tmp"),
             (["punct", key], "LEAF"), (["info"], "FILE"), (["info", key, "7"], "7"),
             (["info", "--eval", key], "--eval"), (["eval", "--ranges", key, "1"], "--ranges"),
             (["punct", "--check", key, "1"], "--check"), (["eval", "--json=x", key, "1"], "'--json'"),
@@ -727,7 +732,7 @@ class Usage(Case):
             usage = self.expect(DONE, *words, "--usage")
             self.assertEqual(set(re.findall(r"\[--([a-z]+)", usage)),
                              set(re.findall(r"(?m)^  (?:-., |    )--([a-z]+)", text)))
-            operands = {"": "COMMAND ...", "setup": "--depth=D FILE", "info": "FILE",
+            operands = {"": "COMMAND ...", "setup": "--depth=D FILE", "info": "FILE", "delegate": "FILE LEAF|A..B OUT",
                         "simulate": "--scenario=NAME --depth=D"}.get("".join(words), "FILE LEAF|A..B|-...")
             program = " ".join(("pprf", *words))
             self.assertEqual(text.splitlines()[0], f"Usage: {program} [OPTION]... {operands}")
@@ -970,6 +975,72 @@ class Puncture(Case):
         self.assertEqual(self.wait(process).returncode, -signal.SIGTERM)
         self.assertEqual(sorted(os.listdir(self.dir)), ["key", "other"])
         self.assert_key(4, [(1, 1)])
+
+
+class Delegate(Case):
+    def part(self):
+        return os.path.join(self.dir, "part")
+
+    def test_a_part_is_the_key_punctured_outside_of_its_range(self):
+        depth, rng = 6, random.Random(SEED)
+        ranges = [(0, 63), (0, 0), (63, 63), (8, 11), (1, 62)]
+        ranges += [sorted(rng.choices(range(64), k=2)) for _ in range(9)]
+        for impl in ("ref", "opt"):
+            for hole in (None, 20):
+                self.expect(DONE, "setup", "-f", "-d", depth, "-s", ROOT_SEED.hex(), self.key)
+                if hole is not None:
+                    self.expect(DONE, "punct", self.key, hole)
+                before = self.read()
+                for a, b in ranges:
+                    outside = [r for r in ((0, a - 1), (b + 1, 63), (hole, hole)) if None not in r and r[0] <= r[1]]
+                    nodes = cover(depth, outside)
+                    if nodes:
+                        self.expect(DONE, "delegate", "-f", "-i", impl, self.key, f"{a}..{b}", self.part())
+                        self.assertEqual(self.read(self.part()).hex(), encode(depth, nodes).hex(), f"{SEED=} {a}..{b}")
+                    self.assertEqual(self.read(), before)
+
+    def test_a_part_of_each_suite_has_the_keys_values(self):
+        for suite in ("sha3-256", "sha3-256-salted", "aes-128", "mls-sha256"):
+            self.expect(DONE, "setup", "-f", "-d", 40, "-S", suite, self.key)
+            for impl in ("ref", "opt"):
+                leaf = 2 ** 39
+                self.expect(DONE, "delegate", "-fi", impl, self.key, f"0x8000000000..{leaf + 2}", self.part())
+                self.assertEqual(self.expect(DONE, "eval", self.part(), f"{leaf}..{leaf + 2}"),
+                                 self.expect(DONE, "eval", self.key, f"{leaf}..{leaf + 2}"))
+                self.expect(PUNCTURED, "eval", self.part(), leaf + 3)
+                self.expect(PUNCTURED, "eval", self.part(), leaf - 1)
+
+    def test_punctures_of_one_do_not_reach_the_other(self):
+        self.make(4)
+        self.expect(DONE, "delegate", self.key, "8..11", self.part())
+        self.expect(DONE, "punct", self.key, 9)
+        self.expect(DONE, "punct", self.part(), 10)
+        self.assertEqual(self.expect(PUNCTURED, "eval", self.part(), 9, 10), f"9 {value(4, 9)}\n10 punctured\n")
+        self.assertEqual(self.expect(PUNCTURED, "eval", self.key, 9, 10), f"9 punctured\n10 {value(4, 10)}\n")
+        self.assertEqual(self.expect(DONE, "info", "--ranges", self.part()), "0..7\n10\n12..15\n")
+
+    def test_nothing_is_written_where_nothing_is_left(self):
+        self.make(4)
+        self.expect(DONE, "punct", self.key, "3..9")
+        for what, words in (("leaf 5", "5"), ("range 3..9", "3..9")):
+            before = self.snapshot()
+            r = self.run_("delegate", self.key, words, self.part())
+            self.assertEqual((r.returncode, r.stderr.decode()),
+                             (PUNCTURED, f"pprf delegate: {what}: punctured already\n"))
+            self.assertEqual(self.snapshot(), before)
+
+    def test_out_is_replaced_only_by_force_and_is_never_the_file(self):
+        self.make(4)
+        self.make(5, self.part())
+        self.refused(FAILED, "exists", "delegate", self.key, "1", self.part())
+        os.symlink("key", os.path.join(self.dir, "link"))
+        for path in (self.key, os.path.join(self.dir, "link")):
+            self.refused(FAILED, path, "delegate", "--force", self.key, "1", path)
+        os.chmod(self.part(), 0o644)
+        self.expect(DONE, "delegate", "--force", self.key, "1", self.part())
+        self.assertEqual(stat.S_IMODE(os.stat(self.part()).st_mode), 0o600)
+        self.assertEqual(self.read(self.part()).hex(), encode(4, cover(4, [(0, 0), (2, 15)])).hex())
+        self.assertEqual(sorted(os.listdir(self.dir)), ["key", "link", "part"])
 
 
 class Locking(Case):
@@ -1226,6 +1297,8 @@ class Failures(Case):
                                   (DONE, "info", "--ranges", self.key), (DONE, "eval", self.key, "1..3"),
                                   (DONE, "punct", "--eval", self.key, 1, 2), (PUNCTURED, "punct", self.key, 1),
                                   (USAGE, "punct", self.key, 64),
+                                  (DONE, "delegate", "-f", self.key, "1..5", self.key + "2"),
+                                  (PUNCTURED, "delegate", "-f", self.key, 1, self.key + "2"),
                                   (DONE, "simulate", "-s", "worst", "-d", 6),
                                   # the peak falls between two samples: a second key repeats the run
                                   (DONE, "simulate", "-s", "normal", "--sigma", 3000, "--punctures", 20000, "-d",
@@ -1973,7 +2046,7 @@ class Simulate(Case):
             self.refused(USAGE, f"no command '{word}': did you mean '{meant}'?", word)
             self.refused(USAGE, f"did you mean '{meant}'?", "help", word)
         for word in ("x", "", "eeee", "puncture-me", "s" * 5000):
-            self.refused(USAGE, " (setup, eval, punct, info, simulate, vault)", word)
+            self.refused(USAGE, " (setup, eval, punct, delegate, info, simulate, vault)", word)
         self.refused(USAGE, "option '--detph': unknown: did you mean '--depth'?", "setup", "--detph=3", self.key)
         self.refused(USAGE, "option '--jsno': unknown: did you mean '--json'?", "info", "--jsno", self.key)
         self.refused(USAGE, "option '--" + "s" * 99 + "': unknown or ambiguous", "info", "--" + "s" * 99, self.key)
@@ -2075,6 +2148,9 @@ PLANTED = {
     "a second line of error":
         ('"$P" "$@"; s=$?; [ $s = 1 ] && echo "Try again" >&2; exit $s',
          "test_each_wrong_argument_is_named_in_one_line"),
+    "a part that is the whole key":
+        ('if [ "$1" = delegate ]; then cp "$2" "$4"; exit; fi; exec "$P" "$@"',
+         "test_a_part_is_the_key_punctured_outside_of_its_range"),
     "a puncture that is undone when printing fails":
         ('if [ "$1" = punct ]; then cp "$3" "$3.old"; "$P" "$@"; s=$?; '
          '[ $s = 4 ] && mv "$3.old" "$3"; exit $s; fi; exec "$P" "$@"',
@@ -2096,7 +2172,8 @@ class Planted(Case):
             self.assertNotEqual(r.returncode, 0)
 
 
-CASES = (Values, Setup, Usage, Files, Puncture, Locking, Failures, Forms, Places, Info, Simulate, Portability, Planted)
+CASES = (Values, Setup, Usage, Files, Puncture, Delegate, Locking, Failures, Forms, Places, Info, Simulate,
+         Portability, Planted)
 
 
 def main(cases, doc):

@@ -64,6 +64,7 @@ __attribute__((unused)) static int slots_import(pprf_key **key, const uint8_t *b
    .punct = pprf_punct,                 \
    .eval_punct = pprf_eval_punct,       \
    .punct_range = pprf_punct_range,     \
+   .delegate = pprf_delegate,           \
    .node_count = pprf_node_count,       \
    .memory_bytes = pprf_memory_bytes,   \
    .memory_locked = pprf_memory_locked, \

@@ -21,8 +21,8 @@
  * the outputs is written, because each leaf and each position in a key file is read once and then
  * checked.  In pprf_punct_batch result may overlap leaf.
  *
- * Threads.  One key may be read (eval, eval_batch, expand, node_count, memory_bytes, memory_locked, depth,
- * suite, value_bytes, export) by many threads at once, or be written (punct, eval_punct, punct_range,
+ * Threads.  One key may be read (eval, eval_batch, expand, delegate, node_count, memory_bytes, memory_locked,
+ * depth, suite, value_bytes, export) by many threads at once, or be written (punct, eval_punct, punct_range,
  * punct_batch, prefault, free) by one; the caller must keep readers and the writer apart.  Different keys
  * are independent.
  *
@@ -247,6 +247,28 @@ PPRF_API int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED
  * @retval PPRF_ERR_FORKED    the key is a copy that fork made.
  * @retval PPRF_ERR_NULL      key is NULL. */
 PPRF_API int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last);
+
+/** Make a key for a part of another's leaves: it has the same tree (depth, suite and salt), evaluates what
+ * the other evaluates in the range, and nothing outside.  It is a key like any other, and belongs to the
+ * process that made it, also if the other is shared: it can be punctured, exported for somebody else, or
+ * delegated again.
+ *   Punctures of one key made later do not reach the other.  Whoever has the new key sees the range and which
+ * leaves of it were punctured, nothing else of the other key.  The range becomes one node for each node of the
+ * other key that lies inside it, and at most 2 (depth - 1) more (1 at depth 1).
+ *   opt gives the new key the store that suits its node count, as pprf_import does.  It takes at most 2 depth
+ * PRG calls, and otherwise time for the nodes of the new key, not for those of the other one.
+ * @param[in]  key   the other key; it does not change.
+ * @param[in]  first first leaf of the range.
+ * @param[in]  last  last leaf of the range, first <= last < 2^depth.
+ * @param[out] sub   the new key, to be given back with pprf_free; NULL on error.
+ * @retval PPRF_OK            exporting *sub gives the bytes that *key gives once every other leaf is punctured.
+ * @retval PPRF_ERR_PUNCTURED every leaf of the range was punctured before.
+ * @retval PPRF_ERR_RANGE     first > last or last >= 2^depth.
+ * @retval PPRF_ERR_NOMEM     no memory.
+ * @retval PPRF_ERR_CRYPTO    the digest failed.
+ * @retval PPRF_ERR_FORKED    key is a copy that fork made.
+ * @retval PPRF_ERR_NULL      key or sub is NULL. */
+PPRF_API int pprf_delegate(const pprf_key *key, uint64_t first, uint64_t last, pprf_key **sub);
 
 /** Evaluate at many leaves, in any order, repeats allowed.  The values are those of n calls of
  * pprf_eval, but independent PRG calls run side by side, and within each 1024 leaves, in the order

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys as a whole: set-up, size, export, import and freeing.  core.c evaluates and punctures. */
+/* Keys as a whole: set-up, size, export, import, delegation and freeing.  core.c evaluates and punctures. */
 #include "pprf.h"
 
 #include <malloc.h>
@@ -75,15 +75,6 @@ static struct opt_node node_of_id(uint64_t id)
   return (struct opt_node){.start = (id & (id - 1)) >> 1, .height = opt_lsb(id)};
 }
 
-/* Reads the records of a file one after the other. */
-struct reader {
-  const uint8_t *record; /* next record */
-  uint64_t nodes;        /* number of records left */
-  unsigned depth, width;
-  uint64_t end; /* end of the last node read, 0 at first; its height is: */
-  unsigned height;
-};
-
 /* Contents of a file's header. */
 struct header {
   struct pprf_family family;
@@ -91,20 +82,30 @@ struct header {
   uint64_t nodes;
 };
 
+/* Reads the nodes of a new key one after the other: the records of a well-formed file, or the nodes of another key's
+ * store that end after leaf `end`. */
+struct reader {
+  struct header h;         /* h.nodes: number of nodes left */
+  const uint8_t *record;   /* next record; NULL: the nodes are in a store */
+  struct opt_reader store;
+  unsigned width, height;  /* bytes of an id in a file; height of the last node read */
+  uint64_t end;            /* end of the last node read */
+};
+
 static struct reader first_record(const uint8_t *buf, const struct header *h)
 {
   return (struct reader){
-    buf + header_bytes(h->family.suite, h->depth), h->nodes, h->depth, id_bytes(h->depth), 0, 0};
+    .h = *h, .record = buf + header_bytes(h->family.suite, h->depth), .width = id_bytes(h->depth)};
 }
 
 /* Read the next record's node; its seed then lies just before r->record.  Returns 0 at the end,
- * or if encode would not have written this node after the previous ones: then r->nodes is not 0. */
+ * or if encode would not have written this node after the previous ones: then r->h.nodes is not 0. */
 static int next_node(struct reader *r, struct opt_node *n)
 {
-  if (r->nodes == 0)
+  if (r->h.nodes == 0)
     return 0;
   uint64_t id = load_once(r->record, r->width);
-  if (id == 0 || id >> r->depth > 1)
+  if (id == 0 || id >> r->h.depth > 1)
     return 0;
   *n = node_of_id(id);
   if (n->start < r->end)
@@ -115,7 +116,21 @@ static int next_node(struct reader *r, struct opt_node *n)
   r->end = opt_node_end(*n);
   r->height = n->height;
   r->record += r->width + PPRF_SEED_BYTES;
-  r->nodes--;
+  r->h.nodes--;
+  return 1;
+}
+
+/* Read the next node of a store. */
+static int next_in_store(struct reader *r, struct opt_entry *e)
+{
+  if (r->h.nodes == 0)
+    return 0;
+  do
+    if (!opt_store_read(&r->store, e))
+      return 0;
+  while (opt_node_end(e->node) <= r->end);
+  r->end = opt_node_end(e->node);
+  r->h.nodes--;
   return 1;
 }
 
@@ -123,6 +138,8 @@ static int next_node(struct reader *r, struct opt_node *n)
 static int next_entry(void *reader, struct opt_entry *e)
 {
   struct reader *r = reader;
+  if (r->record == NULL)
+    return next_in_store(r, e);
   if (!next_node(r, &e->node))
     return 0;
   e->seed = load_seed(r->record - PPRF_SEED_BYTES);
@@ -168,15 +185,15 @@ static int well_formed(const uint8_t *buf, size_t len, const struct header *h)
   struct reader r = first_record(buf, h);
   while (next_node(&r, &n))
     ;
-  return r.nodes == 0;
+  return r.h.nodes == 0;
 }
 
-/* Load the nodes of a well-formed file and the gaps between them.  Each node is checked again,
- * because the bytes are the caller's and may be in memory that others change.  On error the
- * store lacks nodes, but its invariants hold. */
-static PPRF_WORK int decode(struct opt_slots *s, const uint8_t *buf, const struct header *h)
+/* Load the nodes and the gaps between them.  Each node of a file is checked again, because the bytes
+ * are the caller's and may be in memory that others change.  On error the store lacks nodes, but its
+ * invariants hold. */
+static PPRF_WORK int decode(struct opt_slots *s, const struct reader *from)
 {
-  struct reader r = first_record(buf, h);
+  struct reader r = *from;
   struct opt_entry e = {.seed = {0, 0}};
   uint64_t end = 0;
   while (next_entry(&r, &e)) {
@@ -185,19 +202,19 @@ static PPRF_WORK int decode(struct opt_slots *s, const uint8_t *buf, const struc
     opt_slots_load_node(s, &e);
     end = r.end;
   }
-  if (end >> h->depth == 0)
-    opt_slots_load_gap(s, end, (UINT64_C(1) << h->depth) - 1);
+  if (end >> r.h.depth == 0)
+    opt_slots_load_gap(s, end, (UINT64_C(1) << r.h.depth) - 1);
   explicit_bzero(&e, sizeof e);
-  return r.nodes == 0 ? PPRF_OK : PPRF_ERR_FORMAT;
+  return r.h.nodes == 0 ? PPRF_OK : PPRF_ERR_FORMAT;
 }
 
 /* Load the nodes into a packed store, which derives the gaps; on error no store is left. */
-static PPRF_WORK int decode_packed(pprf_key *key, const uint8_t *buf, const struct header *h)
+static PPRF_WORK int decode_packed(pprf_key *key, const struct reader *from)
 {
-  struct reader r = first_record(buf, h);
-  int err = opt_store_load_packed(&key->store, h->depth, h->nodes,
+  struct reader r = *from;
+  int err = opt_store_load_packed(&key->store, r.h.depth, r.h.nodes,
                                   (struct opt_packed *)(void *)key->small, next_entry, &r);
-  if (err == PPRF_OK && r.nodes != 0) {
+  if (err == PPRF_OK && r.h.nodes != 0) {
     opt_store_close(&key->store);
     err = PPRF_ERR_FORMAT;
   }
@@ -306,9 +323,9 @@ static NOINLINE int new_key(pprf_key **key, unsigned depth, int may_change)
   return PPRF_OK;
 }
 
-/* Allocate a key with a packed store: a fresh key, or if o is NULL that of a well-formed file. */
-static NOINLINE int new_packed_key(pprf_key **key, const struct pprf_options *o, const uint8_t *buf,
-                                   const struct header *h)
+/* Allocate a key with a packed store: a fresh key, or if o is NULL one of these nodes. */
+static NOINLINE int new_packed_key(pprf_key **key, const struct pprf_options *o,
+                                   const struct reader *from)
 {
   pprf_key *k = calloc(1, sizeof *k + sizeof(struct opt_packed));
   if (k == NULL)
@@ -319,8 +336,8 @@ static NOINLINE int new_packed_key(pprf_key **key, const struct pprf_options *o,
     if (err == PPRF_OK)
       err = start_packed(k, o->depth, o->seed);
   } else if (err == PPRF_OK) {
-    k->family = h->family;
-    err = decode_packed(k, buf, h);
+    k->family = from->h.family;
+    err = decode_packed(k, from);
   }
   if (err != PPRF_OK) {
     free(k);
@@ -392,7 +409,7 @@ void opt_shared_free(pprf_key *key)
 static int setup_packed(pprf_key **key, const struct pprf_options *o)
 {
   int random = o->seed == NULL || (o->salt == NULL && pprf_has_salt(o->suite));
-  int err = new_packed_key(key, o, NULL, NULL);
+  int err = new_packed_key(key, o, NULL);
   prg_wipe(prg_wipe_plan(PUNCT_STACK + (random ? PRG_LIBCRYPTO_STACK : 0)));
   if (err == PPRF_OK && o->store == PPRF_STORE_DEFAULT)
     opt_store_may_change(&(*key)->store);
@@ -512,37 +529,36 @@ int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len)
   return err;
 }
 
-/* Load the nodes of a well-formed file into a key with empty pair slots. */
-static int fill(pprf_key *key, const uint8_t *buf, const struct header *h)
+/* Load the nodes into a key with empty pair slots. */
+static int fill(pprf_key *key, const struct reader *from)
 {
-  key->family = h->family;
-  return decode(&key->store.slots, buf, h);
+  key->family = from->h.family;
+  return decode(&key->store.slots, from);
 }
 
-/* Import a well-formed file as a key with pair slots. */
-static int import_slots(pprf_key **key, const uint8_t *buf, const struct header *h)
+/* Make a key with pair slots. */
+static int load_slots(pprf_key **key, const struct reader *from)
 {
-  int err = new_key(key, h->depth, 0);
-  return err == PPRF_OK ? fill(*key, buf, h) : err;
+  int err = new_key(key, from->h.depth, 0);
+  return err == PPRF_OK ? fill(*key, from) : err;
 }
 
-/* Import a well-formed file as a key whose store may change, with many nodes: into pair slots,
- * if there is memory for them and seeds do not become swappable that a packed store would keep
- * locked; otherwise into a packed store.  The slots stay empty until that is decided.  Not
- * inlined, like new_key. */
-static NOINLINE int import_dense(pprf_key **key, const uint8_t *buf, const struct header *h)
+/* Make a key whose store may change, with many nodes: with pair slots, if there is memory for them
+ * and seeds do not become swappable that a packed store would keep locked; otherwise with a packed
+ * store.  The slots stay empty until that is decided.  Not inlined, like new_key. */
+static NOINLINE int load_dense(pprf_key **key, const struct reader *from)
 {
   pprf_key *slots = NULL, *packed = NULL;
-  (void)new_key(&slots, h->depth, 1);
+  (void)new_key(&slots, from->h.depth, 1);
   if (slots != NULL && slots->store.slots.locked) {
     *key = slots;
-    return fill(slots, buf, h);
+    return fill(slots, from);
   }
-  int err = new_packed_key(&packed, NULL, buf, h);
+  int err = new_packed_key(&packed, NULL, from);
   if (slots != NULL && (err != PPRF_OK || !opt_packed_locked(packed->store.packed))) {
     pprf_free(packed);
     *key = slots;
-    return fill(slots, buf, h);
+    return fill(slots, from);
   }
   if (slots != NULL) {
     opt_store_drop(&slots->store);
@@ -552,22 +568,17 @@ static NOINLINE int import_dense(pprf_key **key, const uint8_t *buf, const struc
   return err;
 }
 
-/* Import the nodes after a header.  Not inlined, as new_key is not: the frames above the wipe hold no
- * secret, but residue.c checks that they are small. */
-static NOINLINE int import(pprf_key **key, const uint8_t *buf, size_t len, const struct header *h,
-                           unsigned store)
+/* Make a key of the nodes; *key is NULL on error.  Not inlined, as new_key is not: the frames above
+ * the wipe hold no secret, but residue.c checks that they are small. */
+static NOINLINE int new_key_of(pprf_key **key, const struct reader *from, unsigned store)
 {
-  if (!well_formed(buf, len, h))
-    return PPRF_ERR_FORMAT;
-  int err = check_digest(buf, len, h), may_change = store == PPRF_STORE_DEFAULT;
-  if (err == PPRF_OK && h->depth > PPRF_SLOTS_DEPTH_MAX && store == PPRF_STORE_SLOTS)
-    err = PPRF_ERR_RANGE;
-  if (err == PPRF_OK && store == PPRF_STORE_SLOTS)
-    err = import_slots(key, buf, h);
-  else if (err == PPRF_OK && may_change && h->nodes > opt_most_packed(h->depth))
-    err = import_dense(key, buf, h);
-  else if (err == PPRF_OK)
-    err = new_packed_key(key, NULL, buf, h);
+  int err, may_change = store == PPRF_STORE_DEFAULT;
+  if (store == PPRF_STORE_SLOTS)
+    err = load_slots(key, from);
+  else if (may_change && from->h.nodes > opt_most_packed(from->h.depth))
+    err = load_dense(key, from);
+  else
+    err = new_packed_key(key, NULL, from);
   if (err == PPRF_OK && may_change)
     opt_store_may_change(&(*key)->store);
   prg_wipe(prg_wipe_plan(PUNCT_STACK + PRG_LIBCRYPTO_STACK));
@@ -576,6 +587,23 @@ static NOINLINE int import(pprf_key **key, const uint8_t *buf, size_t len, const
     *key = NULL;
   }
   return err;
+}
+
+/* Import the nodes after a header. */
+static int import(pprf_key **key, const uint8_t *buf, size_t len, const struct header *h,
+                  unsigned store)
+{
+  if (!well_formed(buf, len, h))
+    return PPRF_ERR_FORMAT;
+  int err = check_digest(buf, len, h);
+  if (err == PPRF_OK && h->depth > PPRF_SLOTS_DEPTH_MAX && store == PPRF_STORE_SLOTS)
+    err = PPRF_ERR_RANGE;
+  if (err != PPRF_OK) {
+    prg_wipe(prg_wipe_plan(PUNCT_STACK + PRG_LIBCRYPTO_STACK));
+    return err;
+  }
+  const struct reader from = first_record(buf, h);
+  return new_key_of(key, &from, store);
 }
 
 #ifdef PPRF_WIDE
@@ -623,6 +651,79 @@ int pprf_import_with(pprf_key **key, const uint8_t *buf, size_t len,
   return err == PPRF_OK ? import_among(key, buf, len, &o) : err;
 }
 #endif
+
+/* A reader before the node of a store that covers a leaf, or else before the next one; of a packed store it begins with
+ * the leaf's page. */
+static struct opt_reader reader_at(const struct opt_store *s, uint64_t leaf)
+{
+  struct opt_reader r = {.store = s, .slots = {.slots = &s->slots, .at = leaf}};
+  if (s->packed != NULL) {
+    r.cursor.page = opt_page_of(s->packed, leaf);
+    r.cursor.at.start = s->packed->first[r.cursor.page];
+  }
+  return r;
+}
+
+/* Number of nodes that meet leaves first .. last. */
+static PPRF_WORK uint64_t nodes_in(const struct opt_store *s, uint64_t first, uint64_t last)
+{
+  struct reader r = {.h.nodes = UINT64_MAX, .store = reader_at(s, first), .end = first};
+  struct opt_entry e = {.seed = {0, 0}};
+  uint64_t nodes = 0;
+  while (next_entry(&r, &e) && e.node.start <= last)
+    nodes++;
+  explicit_bzero(&e, sizeof e);
+  return nodes;
+}
+
+/* Puncture the leaves outside of a range, in which the key has a live one. */
+static int puncture_outside(pprf_key *key, uint64_t first, uint64_t last)
+{
+  const uint64_t end = (UINT64_C(1) << depth_of(key)) - 1;
+  int err = first > 0 ? pprf_punct_range(key, 0, first - 1) : PPRF_OK;
+  if ((err == PPRF_OK || err == PPRF_ERR_PUNCTURED) && last < end)
+    err = pprf_punct_range(key, last + 1, end);
+  return err == PPRF_ERR_PUNCTURED ? PPRF_OK : err;
+}
+
+#ifndef PPRF_WIDE
+static int delegate_wide(const pprf_wide_key *key, uint64_t first, uint64_t last, pprf_key **sub)
+{
+  pprf_wide_key *part;
+  int err = opt_wide_key_delegate(key, first, last, &part);
+  *sub = PPRF_KEY_OF_WIDE(part);
+  return err;
+}
+#endif
+
+/* The nodes that meet the range become a new key, which is punctured outside of the range. */
+int pprf_delegate(const pprf_key *key, uint64_t first, uint64_t last, pprf_key **sub)
+{
+  if (sub == NULL)
+    return PPRF_ERR_NULL;
+  *sub = NULL;
+  PPRF_IF_WIDE(key, return delegate_wide(wide, first, last, sub);)
+  if (key == NULL)
+    return PPRF_ERR_NULL;
+  if (pprf_is_copy(key->maker))
+    return PPRF_ERR_FORKED;
+  if (first > last || last >> depth_of(key) != 0)
+    return PPRF_ERR_RANGE;
+  const struct reader from = {.h = {key->family, depth_of(key), nodes_in(&key->store, first, last)},
+                              .store = reader_at(&key->store, first),
+                              .end = first};
+  prg_wipe(prg_wipe_plan(PUNCT_STACK));
+  if (from.h.nodes == 0)
+    return PPRF_ERR_PUNCTURED;
+  int err = new_key_of(sub, &from, PPRF_STORE_DEFAULT);
+  if (err == PPRF_OK)
+    err = puncture_outside(*sub, first, last);
+  if (err != PPRF_OK) {
+    pprf_free(*sub);
+    *sub = NULL;
+  }
+  return err;
+}
 
 void pprf_free(pprf_key *key)
 {

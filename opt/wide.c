@@ -39,6 +39,7 @@
 #define pprf_punct opt_wide_key_punct
 #define pprf_eval_punct opt_wide_key_eval_punct
 #define pprf_punct_range opt_wide_key_punct_range
+#define pprf_delegate opt_wide_key_delegate
 #define pprf_eval_batch opt_wide_key_eval_batch
 #define pprf_punct_batch opt_wide_key_punct_batch
 #define pprf_expand opt_wide_key_expand

@@ -10,6 +10,7 @@
 #define pprf_punct ref_pprf_punct
 #define pprf_eval_punct ref_pprf_eval_punct
 #define pprf_punct_range ref_pprf_punct_range
+#define pprf_delegate ref_pprf_delegate
 #define pprf_eval_batch ref_pprf_eval_batch
 #define pprf_punct_batch ref_pprf_punct_batch
 #define pprf_expand ref_pprf_expand

@@ -326,6 +326,70 @@ int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last)
   return err;
 }
 
+/* A private key of the nodes from .. to - 1 of another. */
+static PPRF_WORK int copy_nodes(pprf_key **sub, const pprf_key *key, size_t from, size_t to)
+{
+  int err = key_new(sub, key->depth, to - from);
+  if (err != PPRF_OK)
+    return err;
+  ref_copy((*sub)->nodes, 0, key->nodes, from, to - from);
+  (*sub)->count = to - from;
+  (*sub)->family = key->family;
+  return PPRF_OK;
+}
+
+/* Puncture the leaves outside of a range, in which the key has a live one. */
+static int puncture_outside(pprf_key *key, uint64_t first, uint64_t last)
+{
+  const uint64_t end = ref_width(key->depth) - 1;
+  int err = first > 0 ? pprf_punct_range(key, 0, first - 1) : PPRF_OK;
+  if ((err == PPRF_OK || err == PPRF_ERR_PUNCTURED) && last < end)
+    err = pprf_punct_range(key, last + 1, end);
+  return err == PPRF_ERR_PUNCTURED ? PPRF_OK : err;
+}
+
+#ifndef PPRF_WIDE
+static int delegate_wide(const pprf_wide_key *key, uint64_t first, uint64_t last, pprf_key **sub)
+{
+  pprf_wide_key *part;
+  int err = ref_wide_key_delegate(key, first, last, &part);
+  *sub = PPRF_KEY_OF_WIDE(part);
+  return err;
+}
+#endif
+
+/* The nodes that meet the range, punctured outside of it. */
+int pprf_delegate(const pprf_key *key, uint64_t first, uint64_t last, pprf_key **sub)
+{
+  if (sub == NULL)
+    return PPRF_ERR_NULL;
+  *sub = NULL;
+  PPRF_IF_WIDE(key, return delegate_wide(wide, first, last, sub);)
+  if (key == NULL)
+    return PPRF_ERR_NULL;
+  if (is_copy(key))
+    return PPRF_ERR_FORKED;
+  if (first > last || last >= ref_width(key->depth))
+    return PPRF_ERR_RANGE;
+  size_t from = ref_find(key->nodes, key->count, first),
+         to = ref_find(key->nodes, key->count, last);
+  if (to < key->count && key->nodes[to].start <= last)
+    to++;
+  if (from == to)
+    return PPRF_ERR_PUNCTURED;
+  pprf_key *k;
+  int err = copy_nodes(&k, key, from, to);
+  prg_wipe(prg_wipe_plan(OWN_STACK));
+  if (err != PPRF_OK)
+    return err;
+  err = puncture_outside(k, first, last);
+  if (err != PPRF_OK)
+    pprf_free(k);
+  else
+    *sub = k;
+  return err;
+}
+
 size_t pprf_node_count(const pprf_key *key)
 {
   PPRF_IF_WIDE(key, return ref_wide_key_node_count(wide);)

@@ -36,6 +36,8 @@
 #define pprf_eval_punct ref_wide_key_eval_punct
 #undef pprf_punct_range
 #define pprf_punct_range ref_wide_key_punct_range
+#undef pprf_delegate
+#define pprf_delegate ref_wide_key_delegate
 #undef pprf_eval_batch
 #define pprf_eval_batch ref_wide_key_eval_batch
 #undef pprf_punct_batch

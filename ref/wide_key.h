@@ -11,6 +11,8 @@ int ref_wide_key_eval(const pprf_wide_key *key, uint64_t leaf, uint8_t out[PRG_W
 int ref_wide_key_punct(pprf_wide_key *key, uint64_t leaf);
 int ref_wide_key_eval_punct(pprf_wide_key *key, uint64_t leaf, uint8_t out[PRG_WIDE_BYTES]);
 int ref_wide_key_punct_range(pprf_wide_key *key, uint64_t first, uint64_t last);
+int ref_wide_key_delegate(const pprf_wide_key *key, uint64_t first, uint64_t last,
+                          pprf_wide_key **sub);
 int ref_wide_key_eval_batch(const pprf_wide_key *key, const uint64_t *leaf, size_t n, uint8_t *out,
                             int *result);
 int ref_wide_key_punct_batch(pprf_wide_key *key, const uint64_t *leaf, size_t n, int *result);

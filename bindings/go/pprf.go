@@ -379,6 +379,18 @@ func (k *Key) PunctureRange(first, last uint64) error {
 	return errorOf(C.pprf_punct_range(s.key, C.uint64_t(first), C.uint64_t(last)), first, last)
 }
 
+// Delegate makes a key that gives the values of first..last that k gives, and no others.  Later punctures of one key do
+// not reach the other.  ErrPunctured: nothing is left there; ErrRange: as for PunctureRange.
+func (k *Key) Delegate(first, last uint64) (*Key, error) {
+	s := k.read()
+	defer s.mu.RUnlock()
+	var part *C.pprf_key
+	if err := C.pprf_delegate(s.key, C.uint64_t(first), C.uint64_t(last), &part); err != C.PPRF_OK {
+		return nil, errorOf(err, first, last)
+	}
+	return own(part), nil
+}
+
 // batchError is the error of a batch; it names the leaf that is not in the tree.
 func (s *state) batchError(err C.int, leaves []uint64) error {
 	if err == C.PPRF_ERR_RANGE {

@@ -462,6 +462,42 @@ func TestErrorsNameTheLeaf(t *testing.T) {
 	}
 }
 
+func TestADelegatedKeyIsTheKeyPuncturedOutsideOfItsRange(t *testing.T) {
+	for _, suite := range []Suite{SHA3, SHA3Salted, AES128, MLSSHA256} {
+		k, err := NewWith(40, Options{Suite: suite})
+		if err != nil || k.Puncture(9) != nil {
+			t.Fatal(suite, err)
+		}
+		part, err := k.Delegate(8, 11)
+		if err != nil {
+			t.Fatal(suite, err)
+		}
+		data, _ := k.Export()
+		rest, err := Import(data)
+		if err != nil || rest.PunctureRange(0, 7) != nil || rest.PunctureRange(12, 1<<40-1) != nil {
+			t.Fatal(suite, err)
+		}
+		got, _ := part.Export()
+		want, _ := rest.Export()
+		if !bytes.Equal(got, want) || part.Nodes() != 2 || part.Suite() != suite {
+			t.Error(suite, part.Nodes())
+		}
+		value := make([]byte, part.ValueBytes())
+		if err := k.Puncture(10); err != nil || part.EvalInto(10, value) != nil {
+			t.Error(suite, err)
+		}
+		var leaf *LeafError
+		if _, err := k.Delegate(9, 10); !errors.As(err, &leaf) || leaf.Err != ErrPunctured || leaf.Last != 10 {
+			t.Error(suite, err)
+		}
+		for _, wrong := range [][2]uint64{{2, 1}, {0, 1 << 40}} {
+			if _, err := k.Delegate(wrong[0], wrong[1]); !errors.Is(err, ErrRange) {
+				t.Error(suite, err)
+			}
+		}
+	}
+}
+
 func TestOfManyGoroutinesOneGetsAValue(t *testing.T) {
 	k := fresh(t, 12, nil)
 	var mu sync.Mutex

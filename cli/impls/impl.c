@@ -10,6 +10,7 @@ const struct pprf_impl IMPL = {
   .punct = pprf_punct,
   .eval_punct = pprf_eval_punct,
   .punct_range = pprf_punct_range,
+  .delegate = pprf_delegate,
   .node_count = pprf_node_count,
   .memory_bytes = pprf_memory_bytes,
   .memory_locked = pprf_memory_locked,

@@ -24,6 +24,7 @@ struct pprf_impl {
   int (*punct)(pprf_key *key, uint64_t leaf);
   int (*eval_punct)(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES]);
   int (*punct_range)(pprf_key *key, uint64_t first, uint64_t last);
+  int (*delegate)(const pprf_key *key, uint64_t first, uint64_t last, pprf_key **sub);
   size_t (*node_count)(const pprf_key *key);
   size_t (*memory_bytes)(const pprf_key *key);
   int (*memory_locked)(const pprf_key *key);

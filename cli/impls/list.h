@@ -14,7 +14,7 @@ extern "C" {
 /** Greatest depth: a node's in-order id is a 4-byte integer. */
 #define LIST_DEPTH_MAX 30
 
-/** Lacks punct_range, memory_locked, export_key and import_key. */
+/** Lacks punct_range, delegate, memory_locked, export_key and import_key. */
 extern const struct pprf_impl impl_list;
 
 /** Heap bytes of the list as its code asked for them: the paper's 36 n + 24.  (memory_bytes gives

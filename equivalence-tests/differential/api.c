@@ -29,6 +29,9 @@ static void nulls(const struct pprf_impl *impl)
   memset(out, 0xee, 16);
   ok &= impl->eval_punct(NULL, 1, out) == PPRF_ERR_NULL && memcmp(out, zero, 16) == 0;
   ok &= impl->punct_range(NULL, 1, 2) == PPRF_ERR_NULL;
+  pprf_key *sub = key;
+  ok &= impl->delegate(NULL, 1, 2, &sub) == PPRF_ERR_NULL && sub == NULL;
+  ok &= impl->delegate(key, 1, 2, NULL) == PPRF_ERR_NULL;
   ok &= impl->node_count(NULL) == 0 && impl->memory_bytes(NULL) == 0 && impl->depth(NULL) == 0 &&
         impl->memory_locked(NULL) == 0;
   ok &= impl->export_key(NULL, file, &len) == PPRF_ERR_NULL;
@@ -406,7 +409,11 @@ static void depths(const struct pprf_impl *impl)
       ok &= impl->eval_punct(key, far[i], out) == PPRF_ERR_RANGE && memcmp(out, zero, 16) == 0;
       ok &= impl->punct_range(key, 0, far[i]) == PPRF_ERR_RANGE;
       ok &= impl->punct_range(key, far[i], far[i]) == PPRF_ERR_RANGE;
+      pprf_key *sub = key;
+      ok &= impl->delegate(key, far[i] - 1, far[i], &sub) == PPRF_ERR_RANGE && sub == NULL;
     }
+    pprf_key *none = key;
+    ok &= impl->delegate(key, 1, 0, &none) == PPRF_ERR_RANGE && none == NULL;
     ok &= impl->punct_range(key, 1, 0) == PPRF_ERR_RANGE && impl->node_count(key) == 1;
     impl->free(key);
   }

@@ -3,6 +3,7 @@
  *   sets      every set of leaves at depth <= 4, punctured ascending, descending, in random order
  *   orders    every order of every set of leaves at depth 3
  *   ranges    every range after every single puncture, and on a fresh key (depth <= 7)
+ *   parts     every range of these keys delegated, then every range of that key (depth <= 4)
  *   prefixes  every prefix of every key file of depth <= 3 (--full: 4), and of deeper files
  *   bytes     every change of one byte of key files, with the digest unchanged or corrected
  * compared with the model; with the labelled toy PRG, and a part of them with SHA3; likewise for
@@ -245,6 +246,70 @@ static uint64_t ranges(unsigned depth, unsigned p_step)
   return count;
 }
 
+/* The nodes of a key that lie inside a range. */
+static size_t inside(const struct model *m, uint64_t first, uint64_t last)
+{
+  uint8_t out[VALUE_MAX];
+  size_t n = 0;
+  for (uint64_t x = first, end; x <= last; x++)
+    if (model_eval(m, x, out) == PPRF_OK) {
+      end = x + ((uint64_t)1 << model_height(m, x)) - 1;
+      n += x >> model_height(m, x) << model_height(m, x) == x && end <= last;
+    }
+  return n;
+}
+
+/* Delegate a..b of a key.  The new key is the model's and has few nodes; with `again`, so has each part of it. */
+static uint64_t delegated(const struct pprf_impl *impl, const pprf_key *key, const struct model *m,
+                          uint64_t a, uint64_t b, int again)
+{
+  struct model part;
+  pprf_key *sub;
+  size_t len, nodes;
+  const size_t more = m->depth == 1 ? 1 : 2 * (m->depth - 1);
+  uint64_t count = 1;
+  int want_err = model_delegate(m, a, b, &part), err = impl->delegate(key, a, b, &sub);
+  if (err != want_err || (err != PPRF_OK) != (sub == NULL))
+    problem("%s depth %u delegate %u..%u: %s, want %s", impl->name, m->depth, (unsigned)a,
+            (unsigned)b, result_name(err), result_name(want_err));
+  if (want_err != PPRF_OK || err != PPRF_OK)
+    return 1;
+  uint8_t *want = model_export(&part, &len, &nodes);
+  if (!is_key(impl, sub, want, len, nodes) || nodes > inside(m, a, b) + more)
+    problem("%s depth %u delegate %u..%u: another key", impl->name, m->depth, (unsigned)a,
+            (unsigned)b);
+  for (uint64_t c = 0; again && c < 1u << m->depth; c++)
+    for (uint64_t d = c; d < 1u << m->depth; d++)
+      count += delegated(impl, sub, &part, c, d, 0);
+  impl->free(sub);
+  free(want);
+  model_free(&part);
+  return count;
+}
+
+/* Every part of every key with one hole a..b; none if b = 2^depth. */
+static uint64_t parts(unsigned depth, int again)
+{
+  uint8_t seed[VALUE_MAX];
+  uint64_t size = (uint64_t)1 << depth, count = 0;
+  test_prg_root(depth, 6, seed);
+  for (int i = 0; i < STORES; i++)
+    for (uint64_t a = 0; a < size; a++)
+      for (uint64_t b = a; b <= size; b += b + 1 == size && a > 0 ? 2 : 1) {
+        pprf_key *key = fresh(stores[i], depth, seed);
+        struct model m;
+        model_setup(&m, depth, family, seed);
+        if (b < size && stores[i]->punct_range(key, a, b) == PPRF_OK)
+          (void)model_punct_range(&m, a, b);
+        for (uint64_t c = 0; c < size; c++)
+          for (uint64_t d = c; d < size; d++)
+            count += delegated(stores[i], key, &m, c, d, again);
+        model_free(&m);
+        stores[i]->free(key);
+      }
+  return count;
+}
+
 /* Import: bytes that the model accepts are accepted and exported unchanged; all others are
  * rejected. */
 static void decode(const uint8_t *bytes, size_t len, const char *what, size_t at)
@@ -378,6 +443,10 @@ static void run(const char *prg, int all, int full, int toy)
   for (unsigned depth = 1; depth <= (all ? 7u : 6u); depth++)
     n += ranges(depth, all && (depth < 7 || !tap_stop()) ? 1 : 19);
   tap_ok(problems == 0, "every_range_after_every_puncture (%s, %" PRIu64 " ranges)", prg, n);
+  problems = 0;
+  n = parts(1, 1) + parts(2, 1) + parts(3, all) + parts(4, full);
+  tap_ok(problems == 0, "every_part_of_every_key_with_a_hole (%s, %" PRIu64 " delegations)", prg,
+         n);
   problems = 0;
   n = files(1, 0, prefixes) + files(2, 0, prefixes) + files(3, 0, prefixes) +
       files(4, full && toy ? 0 : 50, prefixes) + files(5, full ? 2000 : 50, prefixes) +

@@ -151,6 +151,25 @@ int model_eval_punct(struct model *m, uint64_t leaf, uint8_t *out)
   return err != PPRF_OK ? err : model_punct(m, leaf);
 }
 
+int model_delegate(const struct model *m, uint64_t first, uint64_t last, struct model *sub)
+{
+  int meets;
+  if (first > last || last >> m->depth != 0)
+    return PPRF_ERR_RANGE;
+  if (covered(m, first, last, &meets))
+    return PPRF_ERR_PUNCTURED;
+  *sub = *m;
+  sub->cap = m->holes + 2;
+  sub->hole = need(malloc(sub->cap * sizeof *sub->hole));
+  for (size_t i = 0; i < m->holes; i++)
+    sub->hole[i] = m->hole[i];
+  if (first > 0)
+    (void)model_punct_range(sub, 0, first - 1);
+  (void)model_punct_range(sub, last + 1,
+                          ((uint64_t)1 << m->depth) - 1); /* none if last is the tree's */
+  return PPRF_OK;
+}
+
 unsigned model_height(const struct model *m, uint64_t leaf)
 {
   unsigned h = 0;

@@ -36,6 +36,9 @@ int model_punct(struct model *m, uint64_t leaf);
 int model_eval_punct(struct model *m, uint64_t leaf, uint8_t *out);
 int model_punct_range(struct model *m, uint64_t first, uint64_t last);
 
+/** Set up sub as the key that pprf_delegate makes; on an error it has nothing to free. */
+int model_delegate(const struct model *m, uint64_t first, uint64_t last, struct model *sub);
+
 /** Height of the node that covers a live leaf of the tree. */
 unsigned model_height(const struct model *m, uint64_t leaf);
 

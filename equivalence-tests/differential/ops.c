@@ -116,9 +116,10 @@ static int read_leaf(struct reader *r, uint64_t *leaf)
 /* The next operation; 0 at the end. */
 static int read_op(struct reader *r, struct op *op)
 {
-  static const uint8_t canonical[16] = {
-    OP_EVAL,  OP_PUNCT, OP_EVAL_PUNCT, OP_RANGE, OP_EXPORT,     OP_IMPORT,      OP_SWAP,   OP_COUNT,
-    OP_SETUP, OP_SWEEP, OP_SUBTREE,    OP_FAIL,  OP_EVAL_BATCH, OP_PUNCT_BATCH, OP_EXPAND, OP_EVAL};
+  static const uint8_t canonical[16] = {OP_EVAL,       OP_PUNCT,       OP_EVAL_PUNCT, OP_RANGE,
+                                        OP_EXPORT,     OP_IMPORT,      OP_SWAP,       OP_COUNT,
+                                        OP_SETUP,      OP_SWEEP,       OP_SUBTREE,    OP_FAIL,
+                                        OP_EVAL_BATCH, OP_PUNCT_BATCH, OP_EXPAND,     OP_DELEGATE};
   unsigned byte;
   *op = (struct op){0};
   if (!read_byte(r, &byte))
@@ -131,6 +132,7 @@ static int read_op(struct reader *r, struct op *op)
     return read_leaf(r, &op->a);
   case OP_RANGE:
   case OP_EXPAND:
+  case OP_DELEGATE:
     return read_leaf(r, &op->a) && read_leaf(r, &op->b);
   case OP_EXPORT:
   case OP_FAIL:
@@ -160,9 +162,9 @@ static int read_op(struct reader *r, struct op *op)
 
 static void op_text(const struct op *op, char *text, size_t size)
 {
-  static const char *const name[] = {"eval",   "punct", "eval_punct", "range",       "export",
-                                     "import", "swap",  "count",      "setup",       "sweep",
-                                     "range",  "fail",  "eval_batch", "punct_batch", "expand"};
+  static const char *const name[] = {
+    "eval",  "punct", "eval_punct", "range", "export",     "import",      "swap",   "count",
+    "setup", "sweep", "range",      "fail",  "eval_batch", "punct_batch", "expand", "delegate"};
   int n = snprintf(text, size, "%s", name[op->code]);
   text += n;
   size -= (size_t)n;
@@ -179,6 +181,7 @@ static void op_text(const struct op *op, char *text, size_t size)
   case OP_RANGE:
   case OP_EXPAND:
   case OP_SUBTREE:
+  case OP_DELEGATE:
     snprintf(text, size, " 0x%" PRIx64 "..0x%" PRIx64, op->a, op->b);
     break;
   case OP_EXPORT:
@@ -232,17 +235,17 @@ static void hex(const uint8_t *p, size_t n, char text[HEX_MAX])
 }
 
 /* Export into a block of exactly the right size, so that a sanitizer detects any overrun. */
-static uint8_t *export(struct run *r, int i, size_t *len)
+static uint8_t *export_of(struct run *r, int i, const pprf_key *key, size_t *len)
 {
   *len = 0;
-  int err = party(i)->export_key(r->key[i], NULL, len);
+  int err = party(i)->export_key(key, NULL, len);
   if (err != PPRF_OK) {
     fail(r, "%s: the length for export: %s", party(i)->name, result_name(err));
     return NULL;
   }
   uint8_t *bytes = malloc(*len);
   size_t got = *len;
-  err = party(i)->export_key(r->key[i], bytes, &got);
+  err = party(i)->export_key(key, bytes, &got);
   if (err != PPRF_OK || got != *len) {
     fail(r, "%s: export: %s, %zu bytes, %zu announced", party(i)->name, result_name(err), got,
          *len);
@@ -250,6 +253,11 @@ static uint8_t *export(struct run *r, int i, size_t *len)
     return NULL;
   }
   return bytes;
+}
+
+static uint8_t *export(struct run *r, int i, size_t *len)
+{
+  return export_of(r, i, r->key[i], len);
 }
 
 /* All keys have the same canonical bytes and node counts. */
@@ -419,6 +427,56 @@ static void leaf_op(struct run *r, unsigned code, uint64_t a, uint64_t b)
     fprintf(r->trace, " = %s%s%s", result_name(want), has_value && want == PPRF_OK ? " " : "",
             has_value && want == PPRF_OK ? text : "");
   }
+}
+
+/* ---- delegation */
+
+/* A key that an implementation delegated is the model's. */
+static void compare_sub(struct run *r, int i, const pprf_key *sub, const struct model *want)
+{
+  size_t len, want_len, nodes;
+  uint8_t *bytes = export_of(r, i, sub, &len), *good = model_export(want, &want_len, &nodes);
+  if (bytes != NULL &&
+      (len != want_len || memcmp(bytes, good, len) != 0 || party(i)->node_count(sub) != nodes))
+    fail(r, "%s: the delegated key of %zu bytes differs from the model's %zu", party(i)->name, len,
+         want_len);
+  free(bytes);
+  free(good);
+}
+
+static void delegate_op(struct run *r, uint64_t a, uint64_t b)
+{
+  struct model want = {0}, after = {0};
+  int want_err = model_delegate(&r->model, a, b, &want);
+  /* without its first leaf, if it has another one */
+  int more = want_err == PPRF_OK && model_delegate(&want, a + 1, b, &after) == PPRF_OK;
+  for (int i = 0; i < r->parties && !r->result->failed; i++) {
+    pprf_key *sub = r->key[i]; /* must be set to NULL on an error */
+    uint64_t hits = test_prg_failed, spent = prg_calls();
+    test_prg_fail = r->fail;
+    int err = party(i)->delegate(r->key[i], a, b, &sub);
+    test_prg_fail = 0;
+    if (test_prg_failed != hits) { /* repeat without failure */
+      r->result->faults++;
+      if (err != PPRF_ERR_CRYPTO || sub != NULL)
+        fail(r, "%s: %s although the PRG failed", party(i)->name, result_name(err));
+      spent = prg_calls();
+      err = party(i)->delegate(r->key[i], a, b, &sub);
+    }
+    spent = prg_calls() - spent;
+    if (err != want_err || (err != PPRF_OK) != (sub == NULL))
+      fail(r, "%s=%s model=%s", party(i)->name, result_name(err), result_name(want_err));
+    else if (spent > 2 * r->model.depth)
+      fail(r, "%s: %llu PRG calls", party(i)->name, (unsigned long long)spent);
+    if (err != PPRF_OK || r->result->failed)
+      continue; /* compare_keys shows that the key is as it was */
+    compare_sub(r, i, sub, &want);
+    if (party(i)->punct(sub, a) <= PPRF_ERR_PUNCTURED && more)
+      compare_sub(r, i, sub, &after);
+    party(i == SHARED ? DEFAULT : i)->free(sub);
+  }
+  model_free(&want);
+  model_free(&after);
 }
 
 /* ---- batches and expansion, which pprf.h defines in terms of the other operations */
@@ -736,6 +794,9 @@ void ops_run(const uint8_t *bytes, size_t len, struct ops_result *result, FILE *
     case OP_EXPAND:
       many_op(&r, &r.op);
       break;
+    case OP_DELEGATE:
+      delegate_op(&r, r.op.a, r.op.b);
+      break;
     case OP_FAIL:
       r.fail = r.op.x + 1;
       break;
@@ -902,8 +963,12 @@ size_t ops_random(uint64_t *state, unsigned depth, int toy, unsigned ops, uint8_
     } else if (r < 530) {
       put(&o, OP_EVAL_PUNCT);
       put_leaf(&o, state, depth);
-    } else if (r < 680) {
+    } else if (r < 640) {
       put(&o, OP_EVAL);
+      put_leaf(&o, state, depth);
+    } else if (r < 680) {
+      put(&o, OP_DELEGATE);
+      put_leaf(&o, state, depth);
       put_leaf(&o, state, depth);
     } else if (r < 780) {
       put(&o, OP_RANGE);

@@ -21,7 +21,8 @@
  *                          LEAF is out of the tree so are they
  *    13 punct_batch LEAF B B  these leaves
  *    14 expand LEAF LEAF      at most 1024 leaves from the first
- *    15 eval LEAF             as 0
+ *    15 delegate LEAF LEAF    the new key's bytes are compared, before and after a puncture of its
+ *                          first leaf
  *   LEAF is one byte s, relative to the leaf before it (at first 0):
  *     s >> 6 = 0: that leaf + (s & 63) - 32       1: that leaf with bit (s & 63) % 34 flipped
  *     2: an edge, 2^((s & 63) % 34) - 1 (even s) or 2^depth - 2^((s & 63) % 34) (odd s)
@@ -50,7 +51,8 @@ enum {
   OP_FAIL,
   OP_EVAL_BATCH,
   OP_PUNCT_BATCH,
-  OP_EXPAND
+  OP_EXPAND,
+  OP_DELEGATE
 };
 
 struct ops_result {

@@ -66,6 +66,12 @@ static void read_all(uint64_t *state)
       impl->memory_bytes(shared) == 0 || len != 48 + 18 * impl->node_count(shared))
     note_bad();
   (void)impl->memory_locked(shared);
+  pprf_key *part;
+  int err = impl->delegate(shared, leaf[0] / 2, leaf[0], &part);
+  if (err > PPRF_ERR_PUNCTURED ||
+      (err == PPRF_OK && impl->node_count(part) > impl->node_count(shared) + 2 * DEPTH))
+    note_bad();
+  impl->free(part);
 }
 
 static void *reader(void *arg)

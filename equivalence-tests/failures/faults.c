@@ -274,6 +274,7 @@ enum kind {
   PREFAULT,
   EXPORT,
   IMPORT,
+  DELEGATE,
   SETUP,
   SETUP_RANDOM,
   SETUP_SALTED, /* draws a salt */
@@ -283,9 +284,9 @@ enum kind {
   KINDS
 };
 static const char *const kind_name[KINDS] = {
-  "eval",         "punct",      "eval_punct", "punct_range", "eval_batch", "punct_batch",
-  "expand",       "prefault",   "export",     "import",      "setup",      "setup_random",
-  "setup_salted", "setup_wide", "opt_shared", "setup_shared"};
+  "eval",         "punct",        "eval_punct", "punct_range", "eval_batch",  "punct_batch",
+  "expand",       "prefault",     "export",     "import",      "delegate",    "setup",
+  "setup_random", "setup_salted", "setup_wide", "opt_shared",  "setup_shared"};
 
 static int changes_key(enum kind kind)
 {
@@ -473,6 +474,10 @@ static void *run(void *arg)
     t->made = (pprf_key *)(uintptr_t)16; /* must be set to NULL on error */
     t->err = import_any(impl, &t->made, t->file, t->file_len);
     break;
+  case DELEGATE:
+    t->made = (pprf_key *)(uintptr_t)16;
+    t->err = impl->delegate(t->key, t->a, t->b, &t->made);
+    break;
   case SHARED:
     t->err = opt_shared(&t->made, (unsigned)t->a);
     break;
@@ -581,7 +586,9 @@ static void check_failed_many(const struct trial *t)
 /* What must hold after a failed operation. */
 static void check_failed(struct trial *t, const uint8_t *before, size_t before_len, long was_live)
 {
-  if (t->err != inject.want)
+  /* a store may be had in two ways: the second call that fails gives the result */
+  int later = t->kind == DELEGATE && inject.on && t->err == PPRF_ERR_CRYPTO;
+  if (t->err != inject.want && !later)
     problem(t, "wrong result");
   if (has_value(t->kind) &&
       memcmp(t->out, zero, t->key == NULL ? 16 : t->impl->value_bytes(t->key)) != 0)
@@ -627,9 +634,12 @@ static int was_to_change(const struct trial *t)
 }
 
 /* Whether a key with many nodes was imported into a store that the library chooses: without
- * memory for one store it gets the other (opt/pprf.c). */
+ * memory for one store it gets the other (opt/pprf.c).  A delegated key is like one that was imported and then
+ * punctured. */
 static int had_a_choice(const struct trial *t)
 {
+  if (t->kind == DELEGATE)
+    return t->impl != &impl_ref && t->err == PPRF_OK;
   return t->impl == &impl_opt && t->kind == IMPORT && t->err == PPRF_OK &&
          t->impl->depth(t->made) >= 10 && t->impl->depth(t->made) <= 20 &&
          t->impl->node_count(t->made) > (uint64_t)1 << t->impl->depth(t->made) >> 3;
@@ -675,7 +685,7 @@ static void every_call(struct trial *t, int on)
       free(t->bytes);
     }
     if (makes_key(t->kind) && t->err == PPRF_OK) {
-      if (t->kind == IMPORT) {
+      if (t->kind == IMPORT || t->kind == DELEGATE) {
         size_t again;
         uint8_t *bytes = export(t->impl, t->made, &again);
         if (bytes == NULL || again != t->file_len || memcmp(bytes, t->file, again) != 0)
@@ -755,6 +765,23 @@ static void one(const struct pprf_impl *impl, pprf_key *key, enum kind kind, uin
   }
 }
 
+/* Delegate a range: a new key with the bytes that it gets without a failure, or an error. */
+static void delegations(const struct pprf_impl *impl, pprf_key *key, uint64_t a, uint64_t b)
+{
+  struct trial t = {.impl = impl, .kind = DELEGATE, .key = key, .a = a, .b = b};
+  pprf_key *sub;
+  if (impl->delegate(key, a, b, &sub) != PPRF_OK) {
+    problems++;
+    return;
+  }
+  uint8_t *file = export(impl, sub, &t.file_len);
+  t.file = file;
+  every_call(&t, 0);
+  every_call(&t, 1);
+  free(file);
+  impl->free(sub);
+}
+
 /* Every kind of operation on keys of a depth, fresh and partly punctured. */
 static void states(const struct pprf_impl *impl, unsigned depth)
 {
@@ -763,7 +790,7 @@ static void states(const struct pprf_impl *impl, unsigned depth)
     for (enum kind kind = 0; kind < SETUP; kind++) {
       if (kind == PREFAULT && depth > 20)
         continue; /* exceeds the memory limit */
-      for (unsigned range = 0; range < (kind == RANGE ? 5 : 1); range++) {
+      for (unsigned range = 0; range < (kind == RANGE || kind == DELEGATE ? 5 : 1); range++) {
         pprf_key *key = fresh(impl, depth);
         for (unsigned i = 0; i < punctures * punctures; i++)
           (void)impl->punct(key, tap_random(&state) % size);
@@ -775,7 +802,7 @@ static void states(const struct pprf_impl *impl, unsigned depth)
           impl->free(key);
           continue;
         }
-        if (kind == RANGE) {
+        if (kind == RANGE || kind == DELEGATE) {
           b = range == 0 ? a : range == 1 ? size - 1 : a + tap_random(&state) % (size - a);
           a = range == 3 ? 0 : range == 4 ? a / 2 : a;
         }
@@ -786,7 +813,9 @@ static void states(const struct pprf_impl *impl, unsigned depth)
           every_call(&t, 0);
           every_call(&t, 1);
           free(file);
-        } else
+        } else if (kind == DELEGATE)
+          delegations(impl, key, a, b);
+        else
           one(impl, key, kind, a, b);
         impl->free(key);
       }
@@ -820,7 +849,8 @@ static void long_batches(const struct pprf_impl *impl, unsigned depth, int full)
   }
 }
 
-/* A file of half the maximum number of nodes, with 16-byte and with 32-byte seeds. */
+/* A file of half the maximum number of nodes, and most of such a key, with 16-byte and with 32-byte
+ * seeds. */
 static void dense_files(const struct pprf_impl *impl)
 {
   for (unsigned depth = 10; depth <= 11; depth++) {
@@ -834,6 +864,8 @@ static void dense_files(const struct pprf_impl *impl)
          kind++) { /* bit 0: and all later ones; bit 1: nothing is locked */
       no_lock = kind >> 1;
       every_call(&t, kind & 1);
+      if (kind % 2 == 0)
+        delegations(impl, key, 1, ((uint64_t)1 << depth) - 3);
     }
     no_lock = 0;
     free(file);

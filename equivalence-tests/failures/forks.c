@@ -113,6 +113,8 @@ static int is_copy(int i, void *arg)
   memset(out, 0xee, 32);
   ok &= impl->eval_punct(key, 1, out) == PPRF_ERR_FORKED && zeros(out, 16);
   ok &= impl->punct_range(key, 1, 2) == PPRF_ERR_FORKED;
+  pprf_key *sub = key;
+  ok &= impl->delegate(key, 1, 2, &sub) == PPRF_ERR_FORKED && sub == NULL;
   memset(out, 0xee, 32);
   ok &= more[i].eval_batch(key, leaf, 2, out, result) == PPRF_ERR_FORKED && zeros(out, 32) &&
         result[0] == PPRF_ERR_FORKED && result[1] == PPRF_ERR_FORKED;
@@ -142,8 +144,12 @@ static int works(int i)
        impl->eval(key, 5, out) == PPRF_ERR_PUNCTURED && impl->eval(drawn, 5, out) == PPRF_OK;
   ok = ok && impl->export_key(key, file, &len) == PPRF_OK &&
        impl->import_key(&copy, file, len) == PPRF_OK;
+  pprf_key *sub = NULL;
+  ok = ok && impl->delegate(key, 5, 6, &sub) == PPRF_OK && impl->eval(sub, 6, out) == PPRF_OK &&
+       impl->eval(sub, 7, out) == PPRF_ERR_PUNCTURED;
   if (!ok)
     return 0;
+  impl->free(sub);
   ok = impl->eval(copy, 6, out) == PPRF_OK && impl->node_count(copy) == 9;
   impl->free(copy);
   impl->free(drawn);
@@ -542,6 +548,8 @@ static int amid_changes(int i, void *arg)
   err |= more[i].expand(key, 0, 4095, each_called, &calls);
   err |= impl->setup(&other, 12, NULL);
   err |= impl->punct_range(other, 7, 4000);
+  impl->free(other);
+  err |= impl->delegate(key, 4, 999, &other);
   impl->free(other);
   err |= more[i].prefault(key);
   err |= impl->punct_range(key, 3001, 4095);

@@ -126,6 +126,14 @@ static int do_punct_range(struct subject *s)
   return err != PPRF_OK ? err : pprf_punct_range(s->key, 0, last - 1);
 }
 
+static int do_delegate(struct subject *s)
+{
+  pprf_key *sub;
+  int err = pprf_delegate(s->key, 1, (UINT64_C(1) << s->depth) - 2, &sub);
+  pprf_free(sub);
+  return err;
+}
+
 static int do_eval_batch(struct subject *s)
 {
   return pprf_eval_batch(s->key, leaf, LEAVES, value, result);
@@ -292,6 +300,7 @@ static const struct call {
   {"pprf_punct", do_punct, 0, 1},
   {"pprf_eval_punct", do_eval_punct, 0, 1},
   {"pprf_punct_range", do_punct_range, 0, 1},
+  {"pprf_delegate", do_delegate, 0, 1},
   {"pprf_eval_batch", do_eval_batch, 0, 1},
   {"pprf_punct_batch", do_punct_batch, 0, 1},
   {"pprf_expand", do_expand, 0, 1},
@@ -384,6 +393,8 @@ static void *in_small_thread(void *arg)
     err = do_eval_batch(s);
   if (err == PPRF_OK)
     err = do_eval_punct(s);
+  if (err == PPRF_OK)
+    err = do_delegate(s);
   if (err == PPRF_OK)
     err = do_punct_range(s);
   if (err == PPRF_OK)

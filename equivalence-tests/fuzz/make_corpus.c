@@ -33,6 +33,8 @@ static const char *const command_lines[] = {
   "setup",
   "setup -d 33 k",
   "setup -d 4 k",
+  "delegate k 3..9 new",
+  "delegate --force --impl=ref l 7 k",
   "eval k 0 5 0x3",
   "eval --impl ref k 1",
   "eval k 18446744073709551616",

@@ -94,6 +94,12 @@ static int operate(pprf_key *key, const char *name)
     return pprf_eval_punct(key, LEAF, buffer);
   if (is(name, "punct_range"))
     return pprf_punct_range(key, LEAF, LEAF + 99);
+  if (is(name, "delegate")) {
+    pprf_key *sub;
+    int err = pprf_delegate(key, LEAF, LEAF + 99, &sub);
+    pprf_free(sub);
+    return err;
+  }
   if (is(name, "eval_batch"))
     return pprf_eval_batch(key, leaves, MANY, buffer, NULL);
   if (is(name, "punct_batch"))

@@ -52,6 +52,11 @@ func operate(key *pprf.Key, name string, value []byte) (err error) {
 		err = key.EvalPunctureInto(leaf, value)
 	case "punct_range":
 		err = key.PunctureRange(leaf, leaf+99)
+	case "delegate":
+		var part *pprf.Key
+		if part, err = key.Delegate(leaf, leaf+99); err == nil {
+			part.Close()
+		}
 	case "eval_batch":
 		values := make([]byte, many*len(value))
 		_, err = key.EvalMany(leaves, values)

@@ -33,8 +33,8 @@ CPPFLAGS = shlex.split(os.environ.get("CPPFLAGS", "-D_GNU_SOURCE -Iinclude"))
 LDLIBS = shlex.split(os.environ.get("LDLIBS", "-lcrypto -pthread"))
 DEPTH, LEAF = 12, 1234
 SALT = b"a salt of a key\0"
-OPERATIONS = ("eval", "punct", "eval_punct", "punct_range", "eval_batch", "punct_batch", "expand", "export", "import",
-              "prefault", "grow", "free")
+OPERATIONS = ("eval", "punct", "eval_punct", "punct_range", "delegate", "eval_batch", "punct_batch", "expand", "export",
+              "import", "prefault", "grow", "free")
 ERASES = {"punct", "eval_punct", "punct_range", "punct_batch", "grow"}
 STORES = {"packed": 2, "slots": 1}
 

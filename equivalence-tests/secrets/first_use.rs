@@ -41,6 +41,7 @@ fn operate(mut key: Key, name: &str) -> (Option<Key>, Result<(), Error>) {
         "punct" => key.puncture(LEAF),
         "eval_punct" => key.eval_puncture_into(LEAF, &mut values[..bytes]),
         "punct_range" => key.puncture_range(LEAF..=LEAF + 99),
+        "delegate" => key.delegate(LEAF..=LEAF + 99).map(drop),
         "eval_batch" => key.eval_many(&leaves, &mut values).map(|_| ()),
         "punct_batch" => key.puncture_many(&leaves).map(|_| ()),
         "export" => key.export().map(|_| ()),

@@ -38,6 +38,8 @@ def operate(key, name, value):
         key.eval_puncture_into(LEAF, value)
     elif name == "punct_range":
         key.puncture(range(LEAF, LEAF + 100))
+    elif name == "delegate":
+        key.delegate(range(LEAF, LEAF + 100)).close()
     elif name == "eval_batch":
         values = bytearray(MANY * len(value))
         key.eval_many(leaves, out=values)

@@ -260,6 +260,7 @@ enum kind {
   EXPAND,
   EXPORT,
   IMPORT,
+  DELEGATE,
   BAD_DIGEST,
   BAD_ORDER,
   SETUP,
@@ -277,6 +278,7 @@ static const char *const kind_name[KINDS] = {
   [EXPAND] = "expand",
   [EXPORT] = "export",
   [IMPORT] = "import",
+  [DELEGATE] = "delegate",
   [BAD_DIGEST] = "import with a wrong digest",
   [BAD_ORDER] = "import of unordered nodes",
   [SETUP] = "setup",
@@ -333,6 +335,8 @@ static int operate(void)
   case BAD_DIGEST:
   case BAD_ORDER:
     return op.impl->import_key(&op.made, op.file, op.file_len);
+  case DELEGATE:
+    return op.impl->delegate(op.key, op.first, op.last, &op.made);
   case SETUP:
     return op.impl->setup(&op.made, op.depth, op.root);
   case RANDOM_SETUP:

@@ -520,6 +520,44 @@ static void *ranges(void *arg)
   return NULL;
 }
 
+/* A delegated key has no seed of a node that covers a leaf outside of its range, though the nodes of the key
+ * that it is made from do; and it is wiped as a whole. */
+static void *delegations(void *arg)
+{
+  struct job *job = arg;
+  const struct pprf_impl *impl = job->impl;
+  uint64_t state = job->tag, size = (uint64_t)1 << depth;
+  for (unsigned i = 0; i < 6 && job->ok; i++) {
+    uint64_t a = i == 0 ? 0 : tap_random(&state) % size, b = a + tap_random(&state) % (size - a);
+    uint64_t hole = tap_random(&state) % size;
+    pprf_key *key = fresh(impl, job->tag), *sub = NULL;
+    want_none();
+    if (i % 2)
+      job->ok &= impl->punct(key, hole) == PPRF_OK;
+    int err = impl->delegate(key, a, b, &sub);
+    save_registers();
+    job->ok &= err == PPRF_OK || (err == PPRF_ERR_PUNCTURED && i % 2 && a == b && a == hole);
+    for (int freed = 0; freed < 2; freed++) { /* the seeds of the first key, as long as it lives */
+      for (unsigned n = 1; n < 2u << depth; n++) {
+        unsigned h = depth - (31 - (unsigned)__builtin_clz(n));
+        uint64_t first = (uint64_t)n << h & (size - 1), last = first + ((uint64_t)1 << h) - 1;
+        uint64_t holed = (size | hole) >> h;
+        int lives = i % 2 ? n != holed && (n ^ 1) == holed : n == 1;
+        wanted[n] = (first < a || last > b) && (freed || !lives);
+      }
+      job->ok &= gone(freed ? "after delegate and free" : "after delegate", impl);
+      if (!freed)
+        impl->free(key);
+      save_registers();
+    }
+    impl->free(sub);
+    save_registers();
+    want_subtree(1);
+    job->ok &= gone("after free of a delegated key", impl);
+  }
+  return NULL;
+}
+
 /* Reading leaves only the live seeds; the seeds above and below them are not found. */
 static void *reads(void *arg)
 {
@@ -653,6 +691,7 @@ enum painted_op {
   EXPAND,
   EXPORT,
   IMPORT,
+  DELEGATE,
   TO_SLOTS, /* a puncture, and a range, after which a key has its other store */
   TO_PACKED,
   WIPE,
@@ -672,6 +711,7 @@ static const char *const painted_name[] = {"setup",
                                            "expand",
                                            "export",
                                            "import",
+                                           "delegate",
                                            "punct, to pair slots",
                                            "punct_range, to a packed store",
                                            "prg_wipe"};
@@ -727,6 +767,7 @@ __attribute__((noinline)) static int make_dirty(void)
    : (p)->op == EXPAND      ? expand_range(key, 0, 2000, ignore, NULL)                 \
    : (p)->op == EXPORT      ? (p)->impl->export_key(key, bytes, len)                   \
    : (p)->op == IMPORT      ? (p)->impl->import_with(&fresh_key, bytes, *(len), &any)  \
+   : (p)->op == DELEGATE    ? (p)->impl->delegate(key, (leaves)[0], (leaves)[0] + 1500, &fresh_key) \
    : (p)->op == WIPE        ? (prg_wipe(prg_wipe_flags() | WIPED), 0)                  \
                             : make_dirty())
 
@@ -1252,6 +1293,7 @@ int main(int argc, char **argv)
   for (int i = 0; i < STORES; i++) {
     test(stores[i], "punctures_leave_nothing_of_path_or_value", punctures, full);
     test(stores[i], "ranges_leave_nothing_of_what_they_cover", ranges, full);
+    test(stores[i], "delegated_keys_have_nothing_outside_of_their_range", delegations, full);
     test(stores[i], "reads_leave_nothing_but_live_seeds", reads, full);
     test(stores[i], "imports_leave_nothing_of_a_rejected_file", imports, full);
   }

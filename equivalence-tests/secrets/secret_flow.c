@@ -58,6 +58,9 @@ static void all(const struct pprf_impl *impl, unsigned depth)
     ok &= err == PPRF_OK || err == PPRF_ERR_PUNCTURED; /* results are public: no error here */
   }
   ok &= batches(impl, key, depth, &state);
+  int part = impl->delegate(key, size / 3, size / 3 * 2, &other);
+  ok &= part == PPRF_OK || (part == PPRF_ERR_PUNCTURED && depth < 6);
+  impl->free(other);
   size_t len = sizeof file[0], again = sizeof file[1];
   ok &= impl->export_key(key, file[0], &len) == PPRF_OK;
   ok &= import_any(impl, &other, file[0], len) == PPRF_OK;

@@ -206,6 +206,36 @@ static uint64_t splitting_leaf(const struct model *m)
   return leaf;
 }
 
+/* Keys delegated by a key of many nodes: each has the store that suits its own number of nodes. */
+static void delegated(void)
+{
+  static const unsigned depths[] = {9, 12, 13, 21};
+  for (size_t d = 0; d < sizeof depths / sizeof *depths; d++) {
+    struct subject s = new_subject(depths[d]);
+    const uint64_t end = leaves(&s.m) - 1;
+    const uint64_t parts[][2] = {{0, end}, {1, end - 1}, {3, 200}, {end / 2 + 1, end}};
+    for (uint64_t x = 0; x < end && x < 2400; x += 2)
+      puncture(s.key, &s.m, x, x);
+    look(&s);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+      struct subject t = {.m = {.depth = depths[d]}, .packed = 1};
+      check(pprf_delegate(s.key, parts[i][0], parts[i][1], &t.key) == PPRF_OK, "delegate");
+      for (uint64_t x = 0; x < end && x < 2400; x += 2)
+        model_puncture(&t.m, x, x);
+      if (parts[i][0] > 0)
+        model_puncture(&t.m, 0, parts[i][0] - 1);
+      if (parts[i][1] < end)
+        model_puncture(&t.m, parts[i][1] + 1, end);
+      must(t.key);
+      look(&t);
+      check_whole(&t);
+      free_subject(&t);
+    }
+    check_whole(&s);
+    free_subject(&s);
+  }
+}
+
 /* Keys imported from files. */
 static void imported(void)
 {
@@ -600,6 +630,7 @@ void test_changes(void)
   whole_trees();
   deep_trees();
   there_and_back();
+  delegated();
   imported();
   no_memory();
   no_memory_to_read();

@@ -270,6 +270,22 @@ class Key:
         leaf = self._leaf(leaf)
         _check(_lib.handle_punct(self._handle, leaf), leaf, self._depth)
 
+    def delegate(self, leaf: Union[int, range]) -> Key:
+        """A new key that gives the values of a leaf, or of a range of step 1, that this key gives, and no others.
+
+        Later punctures of one key do not reach the other.  PuncturedError: nothing is left there.
+        """
+        leaves = leaf if isinstance(leaf, range) else range(operator.index(leaf), operator.index(leaf) + 1)
+        if leaves.step != 1 or not leaves:
+            raise ValueError(f"{leaf}: a range of step 1 that is not empty")
+        first, last = self._leaf(leaves.start), self._leaf(leaves.stop - 1)
+        err = _ffi.new("int *")
+        part = _lib.handle_delegate(self._handle, first, last, err)
+        _check(err[0], leaf, self._depth)
+        key = type(self).__new__(type(self))
+        key._own(part, err[0])
+        return key
+
     # ---- many leaves
 
     def _many(self, leaves: Any) -> Any:

@@ -47,6 +47,7 @@ int handle_punct(handle *h, uint64_t leaf);
 int handle_punct_range(handle *h, uint64_t first, uint64_t last);
 int handle_eval_batch(handle *h, const uint64_t *leaf, size_t n, uint8_t *out, size_t size, int *result);
 int handle_punct_batch(handle *h, const uint64_t *leaf, size_t n, int *result);
+handle *handle_delegate(handle *h, uint64_t first, uint64_t last, int *err);
 int handle_export(handle *h, uint8_t *buf, size_t *len);
 int handle_prefault(handle *h);
 unsigned handle_depth(const handle *h);
@@ -196,6 +197,18 @@ static int handle_eval_batch(handle *h, const uint64_t *leaf, size_t n, uint8_t 
 static int handle_punct_batch(handle *h, const uint64_t *leaf, size_t n, int *result)
 {
   LOCKED(h, wr, pprf_punct_batch(h->key, leaf, n, result));
+}
+
+static int part_of(handle *h, uint64_t first, uint64_t last, pprf_key **part)
+{
+  LOCKED(h, rd, pprf_delegate(h->key, first, last, part));
+}
+
+static handle *handle_delegate(handle *h, uint64_t first, uint64_t last, int *err)
+{
+  pprf_key *part = NULL;
+  *err = part_of(h, first, last, &part);
+  return handle_of(part, err);
 }
 
 static int handle_export(handle *h, uint8_t *buf, size_t *len)

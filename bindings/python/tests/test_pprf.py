@@ -350,6 +350,31 @@ def test_errors_name_the_leaf():
         assert key.nodes == 9  # the siblings on the paths to leaves 6 .. 8 of 2^8; no error changed the key
 
 
+@pytest.mark.parametrize("suite", pprf.SUITES)
+def test_a_delegated_key_is_the_key_punctured_outside_of_its_range(suite):
+    for depth in (4, 40):
+        with pprf.Key(depth=depth, suite=suite) as key:
+            key.puncture(9)
+            copy = pprf.Key.from_export(key.export())
+            with key.delegate(range(8, 12)) as part, key.delegate(10) as one, copy as rest:
+                rest.puncture(range(8))
+                rest.puncture(range(12, 2**depth))
+                assert part.export() == rest.export() and part.suite == suite and part.nodes == 2
+                assert one.nodes == 1 and one.eval(10) == part.eval_puncture(10) == key.eval(10)
+                key.puncture(11)
+                assert len(part.eval(11)) == key.value_bytes
+            for gone in (9, range(9, 10)):
+                with pytest.raises(pprf.PuncturedError) as caught:
+                    key.delegate(gone)
+                assert caught.value.leaf == gone
+            for wrong in (2**depth, -1, range(1, 2**depth + 1)):
+                with pytest.raises(pprf.LeafError):
+                    key.delegate(wrong)
+            for wrong in (range(5, 5), range(0, 9, 2)):
+                with pytest.raises(ValueError, match="a range of step 1 that is not empty"):
+                    key.delegate(wrong)
+
+
 def test_wrong_arguments():
     for depth in (0, 64, -1):
         with pytest.raises(ValueError):
@@ -449,7 +474,7 @@ def calls(key, size):
             yield name, lambda get=value.fget: get(key), None
         elif inspect.isfunction(value) and name not in ANY and (name[0] != "_" or name[-1] == "_"):
             names = list(inspect.signature(value).parameters)[1:]
-            kinds = {"leaf": [1, range(1, 3)] if name == "puncture" else [1],
+            kinds = {"leaf": [1, range(1, 3)] if name in ("puncture", "delegate") else [1],
                      "leaves": [[1], array.array("Q", [1])], "missing": ["raise", "zero"], "out": [None]}
             whole = bytearray(SOLD * (size + 96)) if "out" in names else None
             if whole is not None:

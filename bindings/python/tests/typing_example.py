@@ -15,6 +15,7 @@ suite: str = small.suite
 names: tuple[str, ...] = pprf.SUITES
 key.puncture(1)
 key.puncture(range(2, 5))
+part: pprf.Key = key.delegate(range(8, 12))
 done: list[bool] = key.puncture_many([1, 2])
 values: bytearray = key.eval_many([7, 8], missing="zero")
 same: bytearray = key.eval_many(array.array("Q", [7, 8]))

@@ -64,6 +64,7 @@ extern "C" {
     pub fn pprf_punct(key: *mut pprf_key, leaf: u64) -> c_int;
     pub fn pprf_eval_punct(key: *mut pprf_key, leaf: u64, out: *mut u8) -> c_int;
     pub fn pprf_punct_range(key: *mut pprf_key, first: u64, last: u64) -> c_int;
+    pub fn pprf_delegate(key: *const pprf_key, first: u64, last: u64, sub: *mut *mut pprf_key) -> c_int;
     pub fn pprf_eval_batch(key: *const pprf_key, leaf: *const u64, n: usize, out: *mut u8, result: *mut c_int)
         -> c_int;
     pub fn pprf_punct_batch(key: *mut pprf_key, leaf: *const u64, n: usize, result: *mut c_int) -> c_int;

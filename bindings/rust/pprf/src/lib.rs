@@ -455,6 +455,28 @@ impl Key {
         check(unsafe { sys::pprf_punct_range(self.0.as_ptr(), first, last) }, first, last)
     }
 
+    /// A key that gives the values of these leaves that this one gives, and no others.  Later punctures
+    /// of one key do not reach the other.  [`Error::Punctured`]: nothing is left there;
+    /// [`Error::Range`]: the range is empty, or not in the tree.
+    ///
+    /// ```
+    /// let year = pprf::Key::new(20)?;
+    /// let march = year.delegate(59..=89)?;
+    /// assert_eq!(march.eval(60)?, year.eval(60)?);
+    /// assert!(march.eval(90).is_err());
+    /// # Ok::<(), pprf::Error>(())
+    /// ```
+    pub fn delegate(&self, leaves: core::ops::RangeInclusive<u64>) -> Result<Key, Error> {
+        let (first, last) = (*leaves.start(), *leaves.end());
+        if leaves.is_empty() {
+            return Err(Error::Range { first, last });
+        }
+        let mut part = ptr::null_mut();
+        // SAFETY: as above
+        check(unsafe { sys::pprf_delegate(self.0.as_ptr(), first, last, &mut part) }, first, last)?;
+        Key::own(part)
+    }
+
     fn batch(&self, err: c_int, leaves: &[u64], result: Vec<c_int>) -> Result<Vec<bool>, Error> {
         let depth = self.depth();
         let wrong = leaves.iter().copied().find(|leaf| leaf >> depth != 0).unwrap_or(0);

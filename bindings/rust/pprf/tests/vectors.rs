@@ -203,6 +203,26 @@ fn an_empty_range_changes_nothing() {
 }
 
 #[test]
+fn a_delegated_key_is_the_key_punctured_outside_of_its_range() {
+    for suite in [Suite::Sha3_256, Suite::Sha3_256Salted, Suite::Aes128, Suite::MlsSha256] {
+        let mut key = Key::with(40, Options::new().suite(suite)).unwrap();
+        key.puncture(9).unwrap();
+        let part = key.delegate(8..=11).unwrap();
+        let mut rest = Key::import(&key.export().unwrap()).unwrap();
+        rest.puncture_range(0..=7).unwrap();
+        rest.puncture_range(12..=(1 << 40) - 1).unwrap();
+        assert_eq!((part.export().unwrap(), part.nodes()), (rest.export().unwrap(), 2));
+        key.puncture(10).unwrap();
+        part.eval_into(10, &mut vec![0; part.value_bytes()]).unwrap();
+        assert_eq!(key.delegate(9..=10).unwrap_err(), Error::Punctured { first: 9, last: 10 });
+        assert_eq!(key.delegate(3..=1 << 40).unwrap_err(), Error::Range { first: 3, last: 1 << 40 });
+        #[allow(clippy::reversed_empty_ranges)]
+        let empty = key.delegate(9..=8);
+        assert_eq!(empty.unwrap_err(), Error::Range { first: 9, last: 8 });
+    }
+}
+
+#[test]
 fn what_does_not_fit_a_suite_is_named() {
     let bytes = [0; 16];
     for options in [Options::new().suite(Suite::Sha3_256), Options::new().seed(&bytes)] {
@@ -294,7 +314,8 @@ fn into(mut call: impl FnMut(&mut [u8]) -> Option<Error>) -> bool {
 type Asked = (&'static str, fn(&mut Key) -> bool);
 
 /// What each method does with another process's key.
-const ASKED: [Asked; 19] = [
+const ASKED: [Asked; 20] = [
+    ("delegate", |key| key.delegate(1..=2).err() == FORKED),
     ("depth", |key| key.depth() == 0),
     ("drop", |_| true), // dropped by the test
     ("eval", |key| key.eval(1).err() == FORKED),
