@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plants the bugs of vault/planted.txt. TAP. Judges: test_vault; "cli TEST", a test of test_vault.py."""
+"""Plants the bugs of vault/planted.txt. TAP. Judges: test_vault; test_faults; "cli TEST", a test of test_vault.py."""
 import os
 import sys
 
@@ -12,8 +12,8 @@ class Vault(planting.Suites):
     built = ["flags", "prg", "opt", "ref", "cli", "vault", "pprf", "pprf-vault"]
 
     def suite(self, judge):
-        if judge == "test_vault":
-            return "build/vault/test_vault", ["build/vault/test_vault"]
+        if judge in ("test_vault", "test_faults"):
+            return f"build/vault/{judge}", [f"build/vault/{judge}"] + (["400"] if judge == "test_faults" else [])
         return "build/pprf build/pprf-vault", [sys.executable, "vault/test_vault.py", "test_" + judge.split()[1]]
 
 

@@ -37,14 +37,21 @@ $(B)/vault/pprf_vault.pc: vault-force
 # against ref: any sequence of operations, kills and copies of the files
 $(B)/vault/test_vault: $(B)/vault/test_vault.o $(VAULT_OBJ) $(IMPL_OBJ) $(IMPL_ARCHIVES)
 	$(call LINKED,-lsqlite3)
-TAP_TESTS += $(B)/vault/test_vault vault/test_vault.py $(B)/vault/planted
-$(B)/vault/planted: $(PLANTING) vault/planted.py vault/planted.txt $(B)/vault/test_vault $(B)/pprf $(B)/pprf-vault
+# power cuts and failing calls, which see each page and its key
+$(B)/vault/test_faults: $(B)/vault/test_faults.o $(VAULT_OBJ) $(IMPL_OBJ) $(IMPL_ARCHIVES)
+	$(call LINKED,-lsqlite3 -Xlinker --wrap=page_gcm)
+TAP_TESTS += $(B)/vault/test_vault $(B)/vault/test_faults vault/test_vault.py $(B)/vault/planted
+$(B)/vault/planted: $(PLANTING) vault/planted.py vault/planted.txt $(B)/vault/test_vault $(B)/vault/test_faults $(B)/pprf $(B)/pprf-vault
 	$(call PLANTED,$(PYTHON) vault/planted.py --quick --sample 2)
 vault/test_vault.py: $(B)/pprf $(B)/pprf-vault
-.PHONY: test-vault
+.PHONY: test-vault test-vault-full
+test-full: test-vault-full
+test-vault-full: deps-build ## a thousand power cuts of a vault, one at each call
+	@$(MAKE) --no-print-directory $(B)/vault/test_faults
+	@$(B)/vault/test_faults --full
 test-vault: deps-build deps-test ## test the vault: against ref, crashes, cells, the program, Python
-	@$(MAKE) --no-print-directory $(B)/vault/test_vault vault/test_vault.py
-	@$(TAP) $(B)/vault/test_vault vault/test_vault.py
+	@$(MAKE) --no-print-directory $(B)/vault/test_vault $(B)/vault/test_faults vault/test_vault.py
+	@$(TAP) $(B)/vault/test_vault $(B)/vault/test_faults vault/test_vault.py
 
 .PHONY: install-vault uninstall-vault
 install: install-vault

@@ -51,15 +51,14 @@ static const char tables[] =
   "CREATE TABLE %w.gone (row INTEGER PRIMARY KEY, at INTEGER NOT NULL);";
 
 /* Settings of a database, before its tables are touched: WAL and FULL sync each commit; an exclusive lock needs no
- * shared memory and keeps others out. */
+ * shared memory and keeps others out; it is set for databases that are attached later too, which are read at once. */
 static int prepare_schema(struct store *s, int i)
 {
   const char *n = schema_name[i];
   sqlite3_stmt *st = NULL;
-  int err = run(s, "settings",
-                "PRAGMA %w.page_size=4096; PRAGMA %w.locking_mode=EXCLUSIVE;"
-                "PRAGMA %w.synchronous=FULL",
-                n, n, n);
+  int err = run(
+    s, "settings",
+    "PRAGMA %w.page_size=4096; PRAGMA locking_mode=EXCLUSIVE; PRAGMA %w.synchronous=FULL", n, n);
   char *text = sqlite3_mprintf("PRAGMA %w.journal_mode=WAL", n);
   if (err == PPRF_OK && (sqlite3_prepare_v2(s->db, text, -1, &st, NULL) != SQLITE_OK ||
                          sqlite3_step(st) != SQLITE_ROW))

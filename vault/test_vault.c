@@ -340,16 +340,7 @@ static void pages_stay_full(void)
     "a node takes at most 25 bytes on disk after random erasures, and pages without nodes go");
 }
 
-/* ---- what a crash leaves */
-
-static struct image before_cell; /* the disk just before the cell changes */
-static int (*real_write)(void *, const uint8_t *);
-static int image_write(void *arg, const uint8_t value[CELL])
-{
-  free_image(&before_cell);
-  before_cell = take_image();
-  return real_write(arg, value);
-}
+/* ---- copies of the files; test_faults.c has what a crash leaves */
 
 static int fails_with = PPRF_OK;
 static bool stores;
@@ -384,50 +375,22 @@ static void does_not_open(const struct image *image, struct pprf_vault_cell cell
     tap_note("%d, not %d: %s", is, err, pprf_vault_error());
 }
 
-/* At depth 5 the sibling of an erased leaf is a node: its value is a seed in the store. */
-static void every_image_of_the_disk(void)
+static void copies(void)
 {
-  struct pprf_options o = tree(5, PPRF_SHA3_256);
   struct image after[4] = {{{{0}}}};
-  uint8_t cells[4][CELL], seeds[4][16], now[CELL];
-  pprf_key *key, *was;
+  uint8_t cells[4][CELL], now[CELL];
   memset(value_of_cell, 0, CELL);
-  struct pprf_vault_cell cell = memory();
-  real_write = cell.write;
-  cell.write = image_write;
-  check(impl_ref.setup_with(&key, &o) == PPRF_OK);
-  pprf_vault *v = new_vault(cell, 5, PPRF_SHA3_256);
+  pprf_vault *v = new_vault(memory(), 5, PPRF_SHA3_256);
   for (int i = 0; i < 4; i++) {
-    was = copy(key);
     memcpy(cells[i], value_of_cell, CELL);
-    check(impl_ref.eval(key, (uint64_t)(8 * i + 1), seeds[i]) == PPRF_OK);
     check(pprf_vault_erase(v, (uint64_t)(8 * i), NULL) == PPRF_OK);
-    check(impl_ref.punct(key, (uint64_t)(8 * i)) == PPRF_OK);
     check(pprf_vault_commit(v, NULL) == PPRF_OK);
-    memcpy(now, value_of_cell, CELL);
-    struct image kept = take_image(), copied = before_cell;
-    before_cell = (struct image){{{0}}};
     pprf_vault_close(v);
     after[i] = take_image();
-    memcpy(value_of_cell, cells[i], CELL); /* a cut before the cell changed: the old state */
-    an_image_opens(&copied, memory(), was);
-    memcpy(value_of_cell, now, CELL); /* a cut after it: the new one */
-    an_image_opens(&copied, memory(), key);
-    memcpy(value_of_cell, now, CELL);
-    an_image_opens(&kept, memory(), key);
-    memcpy(value_of_cell, now, CELL);
-    put_image(&after[i]);
-    v = again(cell);
-    for (int k = 0; k < 3; k++)
-      for (int n = 0; n <= i; n++)
-        check(!contains(&copied.file[k], seeds[n], 16) && !contains(&copied.file[k], now, CELL));
-    free_image(&kept);
-    free_image(&copied);
-    impl_ref.free(was);
+    v = again(memory());
   }
+  memcpy(now, value_of_cell, CELL);
   pprf_vault_close(v);
-  end_test(
-    "a cut before or after the cell changes leaves the old or the new state, no disk has a seed");
   for (int i = 0; i < 4; i++) {
     memcpy(value_of_cell, now, CELL);
     if (i < 3)
@@ -444,8 +407,6 @@ static void every_image_of_the_disk(void)
   end_test("a store or a cell from a copy, a foreign cell and an empty one are told apart");
   for (int i = 0; i < 4; i++)
     free_image(&after[i]);
-  free_image(&before_cell);
-  impl_ref.free(key);
   no_files();
 }
 
@@ -790,47 +751,6 @@ static void threads_and_processes(void)
     "threads take turns, other processes and children are refused, erasures commit by count");
 }
 
-static void killed(void)
-{
-  pprf_vault *v = new_vault(in_file(), 24, PPRF_AES_128);
-  pprf_vault_close(v);
-  uint64_t sent = 0;
-  for (int round = 0; round < 25; round++) {
-    int fd[2];
-    check(pipe(fd) == 0);
-    pid_t pid = fork();
-    if (pid == 0) {
-      v = again(in_file());
-      for (uint64_t i = 0;; i++) {
-        uint64_t leaf = (sent + i) * 7;
-        if (pprf_vault_erase(v, leaf, NULL) != PPRF_OK || pprf_vault_commit(v, NULL) != PPRF_OK ||
-            write(fd[1], &leaf, 8) != 8)
-          _exit(1);
-      }
-    }
-    close(fd[1]);
-    uint64_t leaf, last = 7 * sent;
-    for (uint64_t n = rnd(20) + 1; n > 0 && read(fd[0], &leaf, 8) == 8; n--)
-      last = leaf;
-    usleep((unsigned)rnd(3000));
-    kill(pid, SIGKILL);
-    while (read(fd[0], &leaf, 8) == 8)
-      last = leaf;
-    close(fd[0]);
-    waitpid(pid, NULL, 0);
-    v = again(in_file());
-    uint8_t out[16];
-    for (leaf = 0; v != NULL && leaf <= last; leaf++) /* all that was reported, and nothing else */
-      check(pprf_vault_eval(v, leaf, out) == (leaf % 7 == 0 ? PPRF_ERR_PUNCTURED : PPRF_OK));
-    for (sent = last / 7 + 1; v != NULL && pprf_vault_eval(v, 7 * sent, out) != PPRF_OK; sent++)
-      check(7 * sent == last + 7); /* at most one more */
-    check(v != NULL && pprf_vault_verify(v, NULL) == PPRF_OK);
-    pprf_vault_close(v);
-  }
-  no_files();
-  end_test("a killed process loses no erasure that it reported, and nothing else");
-}
-
 /* ---- records, mirrors, arguments */
 
 static void records(void)
@@ -959,12 +879,11 @@ int main(int argc, char **argv)
   records();
   mirrors();
   bad_cells();
-  every_image_of_the_disk();
+  copies();
   a_torn_cell();
   damaged_pages();
   a_thief();
   threads_and_processes();
-  killed();
   pages_stay_full();
   a_vault_equals_one_key();
   rmdir(dir);

@@ -170,7 +170,7 @@ static int walk_page(pprf_vault *v, const struct entry *e, unsigned above, struc
   for (size_t i = 0; i < p.count && err == PPRF_OK; i++)
     err = walk_page(v, &p.child[i], p.level, w);
   wipe_free(p.child, p.room * sizeof *p.child);
-  if (err == PPRF_OK && e == v->top.child && w->nodes != total)
+  if (err == PPRF_OK && above == 0 && w->nodes != total)
     err = fail(PPRF_VAULT_ERR_DAMAGED, "page %llu: the root says %llu nodes, the leaves have %llu",
                (unsigned long long)e->row, (unsigned long long)total, (unsigned long long)w->nodes);
   return err;
@@ -183,12 +183,16 @@ int pprf_vault_verify(pprf_vault *v, uint64_t *pages)
   int err = enter(v, false);
   if (err != PPRF_OK)
     return err;
+  /* not the root in memory, which may be of a commit that failed or is not confirmed */
+  struct entry root = {.row = v->root.row};
+  err = derive(root.key, v->value, CELL, v->root.salt, "pprf vault root");
   for (int i = 0; i < v->store.schemas && err == PPRF_OK; i++) {
     struct walk w = {.schema = i};
-    err = walk_page(v, v->top.child, 0, &w);
+    err = walk_page(v, &root, 0, &w);
     if (pages != NULL)
       *pages += w.pages;
   }
+  OPENSSL_cleanse(&root, sizeof root);
   if (err == PPRF_OK)
     err = store_shrink(&v->store);
   return leave(v, err);
