@@ -8,6 +8,7 @@
 #   suites        the suites compared, in every version that the processor supports
 #   weakprf       a weak PRF as an experiment: its forms, and trees with it as PRG (wprf/)
 #   redact.py     documents that can be redacted beside SD-JWT and a Merkle tree
+#   vault         a vault beside a table of keys and a key file; its rules are in vault/rules.mk
 #   coversize     nodes of a key under normally distributed punctures: simulated and predicted
 # Results are build/bench/*.json and *.csv; report/report.py makes build/report/ of those that exist.
 
@@ -105,12 +106,12 @@ peers: deps-bench ## measure the README's figure (4 minutes) and draw it: docs/p
 	@bench/report/peers.py measured $(B)/bench/peers.json
 	@bench/report/peers.py draw
 bench: deps-bench ## measure everything (25 minutes; it downloads and compiles OpenMLS) and write build/report/
-	@$(MAKE) --no-print-directory $(BENCH_PROGRAMS)
+	@$(MAKE) --no-print-directory $(BENCH_PROGRAMS) $(B)/pprf
 	@$(SOURCE) $(B)/bench/bench.json
 	@bench/run.sh full $(B)/bench
 	@$(MAKE) --no-print-directory report
 bench-quick: deps-bench ## measure the essentials (5 minutes; PEERS=1 adds OpenMLS, 8 more) and write build/report/
-	@$(MAKE) --no-print-directory $(BENCH_PROGRAMS)
+	@$(MAKE) --no-print-directory $(BENCH_PROGRAMS) $(B)/pprf
 	@$(SOURCE) $(B)/bench/bench.json
 	@PEERS=$(PEERS) bench/run.sh quick $(B)/bench
 	@$(MAKE) --no-print-directory report

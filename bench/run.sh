@@ -9,11 +9,11 @@ dir=$2
 if [ "$mode" = quick ]; then
   set=quick size_depths="12 13 14" runs=100 massif_depths="9 10 11 12 13"
   sparse=("slots 24 0.01" "bst 24 0.01" "slots 32 0.000001")
-  steps=9 rounds=1
+  steps=10 rounds=1 records=100000
 else
   set=core size_depths="13 16 18" runs=100 massif_depths="9 10 11 12 13 14 15"
   sparse=("slots 24 0.1" "bst 24 0.1" "slots 32 0.0001")
-  steps=10 rounds=5
+  steps=11 rounds=5 records=1000000
 fi
 n=0 what=
 step() {
@@ -78,6 +78,9 @@ mv "$dir/suites.json.part" "$dir/suites.json"
 step "a weak PRF as an experiment"
 "$dir/weakprf" $((2 * rounds + 1)) "$dir/wprf.json.part"
 mv "$dir/wprf.json.part" "$dir/wprf.json"
+step "a vault of $records records, beside a table of keys and a key file"
+"$dir/vault" $rounds $records "$dir" "$(dirname "$dir")/pprf" "$dir/vault.json.part"
+mv "$dir/vault.json.part" "$dir/vault.json"
 step "the paper's list under valgrind's massif"
 if command -v valgrind > /dev/null; then
   for d in $massif_depths; do

@@ -26,7 +26,7 @@ declare -A packages=(
   [fuzz-afl]="afl++"
   [style]="clang-format-19 flake8 python3 shellcheck"
   [python]="gcc libc6-dev make python3-dev python3-cffi python3-setuptools python3-wheel python3-pip
-            python3-pytest python3-numpy python3-cryptography mypy"
+            python3-pytest python3-numpy python3-cryptography python3-sqlalchemy python3-argon2 mypy"
   [release]="git abigail-tools"
   [docs]="doxygen furo python3-breathe python3-myst-parser python3-sphinx"
   [root]="mmdebstrap debian-archive-keyring git"

@@ -53,6 +53,21 @@ test-vault: deps-build deps-test ## test the vault: against ref, crashes, cells,
 	@$(MAKE) --no-print-directory $(B)/vault/test_vault $(B)/vault/test_faults vault/test_vault.py
 	@$(TAP) $(B)/vault/test_vault $(B)/vault/test_faults vault/test_vault.py
 
+# measurements; RECORDS=1000000 is a smaller run
+BENCH_PROGRAMS += $(B)/bench/vault
+$(B)/bench/vault.o: bench/vault.c $(B)/flags
+	$(call COMPILE,-Ibench -Ivault)
+$(B)/bench/vault: $(B)/bench/vault.o $(VAULT_OBJ) $(OPT_OBJ)
+	$(call LINKED,-lsqlite3)
+bench/report/test_report.py: $(B)/bench/vault $(B)/pprf
+.PHONY: bench-vault
+bench-vault: RECORDS ?= 10000000
+bench-vault: deps-bench ## measure a vault beside a table of keys and a key file (RECORDS=1000000: minutes)
+	@$(MAKE) --no-print-directory $(B)/bench/vault $(B)/pprf
+	@$(B)/bench/vault 7 $(RECORDS) $(B)/bench $(B)/pprf $(B)/bench/vault.json.part
+	@mv $(B)/bench/vault.json.part $(B)/bench/vault.json
+	@bench/report/tables.py vault $(B)
+
 .PHONY: install-vault uninstall-vault
 install: install-vault
 uninstall: uninstall-vault

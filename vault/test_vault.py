@@ -56,6 +56,19 @@ class Program(Case):
         self.assertRegex(info, r"(?m)^cell writes 4$")
         self.assertRegex(self.run_vault(DONE, "verify", self.vault), r"\A\d+ pages? are good\n")
 
+    def test_the_commands_of_the_page(self):
+        with open(os.path.join(ROOT, "docs", "vault.md"), encoding="utf-8") as f:
+            page = f.read()
+        make, commands = re.findall(r"(?m)^```sh\n(.*?)^```$", page, re.S)
+        targets = make.split("\nmake ")[1].split()
+        subprocess.run(["make", "-n", *targets], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        done = subprocess.run(["bash", "-ec", commands], cwd=self.dir, text=True, capture_output=True, check=False,
+                              env={**os.environ, "PATH": BUILD + ":" + os.environ["PATH"]})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("the store was restored", done.stderr)
+        values = re.findall(r"(?m)^8 [0-9a-f]{32}$", done.stdout)
+        self.assertEqual((len(values), len(set(values))), (2, 1))
+
     def test_wrong_use_names_what_is_wrong(self):
         self.run_vault(DONE, "create", self.vault, "-d", 4)
         for args, word in ((["creat", "x"], "creat"), ([], "COMMAND"), (["info"], "VAULT"),

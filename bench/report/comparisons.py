@@ -180,3 +180,38 @@ def redact_tables(data):
          [[spread(data["speed"][name]) for name in ("verify", "openssl", "digest")]]),
         ("Against the goals", ["figure", "goal", "measured", ""],
          [[label, goal, spread(values), verdict_of(goal, values)] for label, goal, values in goals])]
+
+
+VAULT_FIGURES = [("single", "durable erasures a second, one by one"), ("batch", "in batches of 4 096"),
+                 ("pair", "pairs of synced writes, 4 kB and 32 B"),
+                 ("cached_us", "an evaluation, its page cached [µs]"), ("uncached_us", "its page not cached [µs]"),
+                 ("open_bytes", "bytes read at opening"), ("node_bytes", "bytes a node"),
+                 ("nodes_an_erasure", "nodes an erasure"), ("bytes", "bytes")]
+
+
+def vault_tables(data):
+    """(caption, header, rows) of what bench/vault.c writes."""
+    rows = objects(data, "rows")
+    vaults = [r for r in rows if r.get("pair")]
+    if not vaults:
+        return []
+
+    def ratio(a, b):
+        return [x / y for x, y in zip(a, b)]
+
+    figures = [[label, *("–" if r.get(f) is None else spread(r[f] if isinstance(r[f], list) else [r[f]], 4)
+                         for r in rows)] for f, label in VAULT_FIGURES]
+    ratios = [[label + ", the vault with %s ids / this" % v["case"].split()[1],
+               *(spread(ratio(v[f], r[f])) if r.get(f) else "–" for r in rows)]
+              for f, label in (("single", "one by one"), ("batch", "in batches")) for v in vaults]
+    goals = [(f"{r['case']}: {name}", goal, values) for r in vaults for name, goal, values in (
+        ("erasures one by one / pairs of 4 kB and 32 B, synced", "≥ 0.8", ratio(r["single"], r["pair"])),
+        ("erasures a second in batches of 4 096", "≥ 10000", r["batch"]),
+        ("an evaluation, its page cached [µs]", "≤ 5", r["cached_us"]),
+        ("an evaluation, its page not cached [µs]", "≤ 100", r["uncached_us"]),
+        ("bytes a node", "≤ 25", [r["node_bytes"]]), ("bytes read at opening", "≤ 65536", r["open_bytes"]))]
+    return [
+        ("A vault with %d records, a tenth of them erased, beside what is used instead; medians of %d rounds" % (
+            data["records"], data["rounds"]), ["figure", *(r["case"] for r in rows)], figures + ratios),
+        ("Against the goals", ["figure", "goal", "measured", ""],
+         [[label, goal, spread(values), verdict_of(goal, values)] for label, goal, values in goals])]

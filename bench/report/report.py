@@ -23,7 +23,7 @@ from markdown import treeprocessors
 import plots as draw
 import source
 from comparisons import (SUITE_FIGURES, openmls_suite, redact_tables, store_cases, store_targets, suite_rows,
-                         suite_targets, verdict_of, wprf_tables)
+                         suite_targets, vault_tables, verdict_of, wprf_tables)
 from results import (IMPLS, OWN, STORES, Bench, Result, count, duration, massif_peak, number, objects, read_csv,
                      read_json, size, spread)
 
@@ -671,7 +671,7 @@ def main():
     lines, files = checks(build, now)
     coq, wp, fuzz = (files[k].data or {} for k in ("coq", "wp", "fuzz"))
     stores, suites = (read_json(os.path.join(where, n)) for n in ("stores.json", "suites.json"))
-    wprf, redact = (read_json(os.path.join(where, n)) for n in ("wprf.json", "redact.json"))
+    wprf, redact, vault = (read_json(os.path.join(where, n + ".json")) for n in ("wprf", "redact", "vault"))
     lost, aims = losses(bench, growth, stores), targets(bench, nohash, growth, stores, suites)
     why_not = Result.text(os.path.join(where, "openmls", "why-not"))
     names = coq.get("names") if coq.get("closed") is True else None
@@ -696,6 +696,7 @@ def main():
         "noise": noise(run) if bench.runs or stores or suites else None,
         "stores": stores_section(plots, stores, why_not), "suites": suites_section(plots, suites, stores),
         "wprf": wprf_section(plots, wprf), "redact": [table(*t) for t in redact_tables(redact)],
+        "vault": [table(*t) for t in vault_tables(vault)],
         "targets": aims, "losses": lost, "measured": measured(plots, bench, nohash),
         "paper": paper(plots, where, bench, nohash, cover), "sigma": sigma(plots, cover),
         "growth": grown(plots, where, bench, growth), "machine": machine(bench, run),

@@ -8,7 +8,7 @@ Usage: tables.py measured BUILD   writes docs/measured/*.json from those in BUIL
                                    tables.py write            writes the tables from docs/measured
                                    tables.py check            exit status 1 if a table differs from
                                    docs/measured
-       tables.py wprf BUILD        prints those of `make bench-wprf`; redact likewise"""
+       tables.py wprf BUILD        prints those of `make bench-wprf`; redact and vault likewise"""
 import json
 import os
 import re
@@ -17,10 +17,11 @@ import sys
 import time
 
 from comparisons import (SUITE_FIGURES, openmls_suite, redact_tables, store_cases, store_targets, suite_rows,
-                         suite_targets, verdict_of, wprf_tables)
+                         suite_targets, vault_tables, verdict_of, wprf_tables)
 from results import STORES, duration, number, spread
 
 DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs")
+PRINTED = {"wprf": wprf_tables, "redact": redact_tables, "vault": vault_tables}
 FILES = {"stores": "sparse-store.md", "suites": "suites.md", "wprf": "wprf.md", "redact": "redact.md"}
 
 
@@ -134,9 +135,9 @@ def tables():
 def main():
     if len(sys.argv) == 3 and sys.argv[1] == "measured":
         measured(sys.argv[2])
-    elif len(sys.argv) == 3 and sys.argv[1] in ("wprf", "redact"):
+    elif len(sys.argv) == 3 and sys.argv[1] in PRINTED:
         with open(os.path.join(sys.argv[2], "bench", sys.argv[1] + ".json"), encoding="utf-8") as f:
-            return print(*lines_of((wprf_tables if sys.argv[1] == "wprf" else redact_tables)(json.load(f))), sep="\n")
+            return print(*lines_of(PRINTED[sys.argv[1]](json.load(f)), sys.argv[1] != "wprf"), sep="\n")
     elif len(sys.argv) != 2 or sys.argv[1] not in ("write", "check"):
         sys.exit(__doc__)
     bad = 0

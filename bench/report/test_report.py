@@ -329,6 +329,24 @@ def test_redact():
            and "SD-JWT is left out" in r.stderr, "redact.py measures; without SD-JWT's package it says so", r.stderr)
 
 
+def test_vault():
+    """The vault has a section, from what its program writes for few records; without a file the page says how."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "vault.json")
+        subprocess.run([BUILD / "bench" / "vault", "1", "100000", folder, BUILD / "pprf", out], check=True,
+                       stderr=subprocess.DEVNULL)
+        with open(out, encoding="utf-8") as f:
+            data = json.load(f)
+        left = os.listdir(folder)
+    r, page = report(bench__vault=data)
+    section = page.split('id="vault"')[1].split('id="machine"')[0]
+    dense, sparse = data["rows"][:2]
+    ok(r.returncode == 0 and left == ["vault.json"] and "100000 records" in section and "pprf punct on" in section
+       and dense["nodes_an_erasure"] < 4 and sparse["nodes_an_erasure"] > 40 and dense["node_bytes"] <= 25,
+       "the vault is measured beside a table of keys and a key file; dense ids cost few nodes", r.stderr + section)
+    ok("bench-vault report" in report()[1], "and if it was not measured, the page says how to")
+
+
 def test_prediction():
     program = BUILD / "bench" / "coversize"
     r = run(program, "--runs", 100, "--seed", 7, 11)
@@ -392,6 +410,7 @@ test_noise()
 test_stores_and_suites()
 test_wprf()
 test_redact()
+test_vault()
 test_prediction()
 test_programs()
 test_compare()

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of pprf.Vault with the library that PPRF_VAULT_LIBRARY names."""
+import hashlib
 import os
+import pathlib
+import random
+import re
+import shutil
 
 import pytest
 
@@ -87,3 +92,72 @@ def test_a_command_is_the_cell(path, tmp_path):
     with pytest.raises(pprf.VaultError) as caught:
         pprf.Vault(path, command)
     assert caught.value.code == pprf.Vault.CELL
+
+
+def recipe(heading):
+    """The names that a recipe of docs/vault.md defines, as it is printed there."""
+    page = (pathlib.Path(__file__).resolve().parents[3] / "docs" / "vault.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", page.split(f"\n## {heading}\n")[1].split("\n## ")[0], re.S)
+    names = {}
+    exec(code, names)  # pylint: disable=exec-used
+    return names
+
+
+def test_the_first_example_of_the_page(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    names = recipe("Ten minutes")
+    with pprf.Vault("letters") as v, pytest.raises(pprf.PuncturedError):
+        v.open(7, names["record"])
+
+
+def test_yesterdays_database_does_not_show_the_erased_people(path, tmp_path):
+    sql = pytest.importorskip("sqlalchemy")
+    people, erased = 100000, set(range(17, 100000, 100))
+    assert len(erased) == 1000
+    with pprf.Vault.create(path, depth=17, suite="aes-128") as v:
+        table = sql.Table("people", sql.MetaData(), sql.Column("id", sql.Integer, primary_key=True),
+                          sql.Column("name", recipe("Recipe: a column in SQLAlchemy")["Sealed"](v)))
+        today, yesterday = tmp_path / "people.db", tmp_path / "yesterday.db"
+        engine = sql.create_engine(f"sqlite:///{today}")
+        table.metadata.create_all(engine)
+        with engine.begin() as c:
+            c.execute(table.insert(), [{"id": i, "name": (i, f"Person {i}")} for i in range(people)])
+        shutil.copy(today, yesterday)
+        with engine.begin() as c:
+            for i in erased:
+                v.erase(i)
+                c.execute(table.delete().where(table.c.id == i))
+        v.commit()
+        assert b"Person 16" not in today.read_bytes()
+        with sql.create_engine(f"sqlite:///{yesterday}").connect() as c:
+            rows = c.execute(sql.select(table.c.id, table.c.name)).fetchall()
+        assert len(rows) == people
+        assert all(name == (None if i in erased else f"Person {i}") for i, name in rows)
+
+
+def test_a_deleted_account_has_no_password(path):
+    pytest.importorskip("argon2")
+    names = recipe("Recipe: passwords")
+    names["hasher"].__init__(time_cost=1, memory_cost=64)  # little work, for a test
+    with pprf.Vault.create(path, depth=20) as v:
+        stored = [names["register"](v, account, "correct horse") for account in (1, 2)]
+        assert stored[0].startswith("$argon2id$")
+        assert names["login"](v, 1, stored[0], "correct horse") and not names["login"](v, 1, stored[0], "battery")
+        assert not names["login"](v, 2, stored[0], "correct horse")
+        names["delete"](v, 1)
+        with pytest.raises(pprf.PuncturedError):
+            names["login"](v, 1, stored[0], "correct horse")
+        assert names["login"](v, 2, stored[1], "correct horse")
+
+
+def test_dense_ids_cost_few_nodes_and_hashed_ones_many(tmp_path):
+    cost = {}
+    for name, depth in (("dense", 17), ("hashed", 63)):
+        with pprf.Vault.create(tmp_path / name, depth=depth, suite="aes-128") as v:
+            for i in random.Random(1).sample(range(100000), 10000):
+                v.erase(i if name == "dense" else int.from_bytes(hashlib.sha256(b"%d" % i).digest()[:8], "big") >> 1)
+            cost[name] = v.info()["nodes"] / 10000
+    page = (pathlib.Path(__file__).resolve().parents[3] / "docs" / "vault.md").read_text(encoding="utf-8")
+    for name, depth in (("dense", 17), ("hashed", 63)):
+        said = float(re.search(rf"\| {name}, depth {depth} \| (\S+) \|", page)[1])
+        assert abs(cost[name] / said - 1) < .05
