@@ -432,6 +432,7 @@ template <class Store> constexpr pprf_impl make(const char *name)
           punct<Store>,
           eval_punct<Store>,
           punct_range<Store>,
+          nullptr,
           node_count<Store>,
           memory_bytes<Store>,
           nullptr,
