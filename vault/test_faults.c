@@ -82,11 +82,11 @@ static void settle(struct file *f, bool all)
   unsigned chance = (unsigned)rnd(3) * 2; /* of 4 */
   for (int i = 0; i < f->ops; i++) {
     const struct op *op = &f->op[i];
-    if (all || (rnd(4) < chance && (op->kind == TRUNCATE || rnd(4) != 0)))
+    if (all || (rnd(4) < chance && (op->kind == TRUNCATE || (op->data.len > 512 && rnd(4) != 0))))
       apply(&f->disk, op, 0, op->data.len);
     else if (op->kind == WRITE && chance > 0)
       for (size_t at = 0, n; at < op->data.len; at += n) { /* sectors, and parts of them */
-        n = rnd(8) == 0 ? 1 + rnd(512) : 512;
+        n = rnd(8) == 0 || op->data.len < 512 ? 1 + rnd(op->data.len) : 512;
         n = n < op->data.len - at ? n : op->data.len - at;
         if (rnd(2) == 0)
           apply(&f->disk, op, at, n);
@@ -233,6 +233,9 @@ static int sync_file(struct file *f)
 
 ssize_t pwrite(int fd, const void *bytes, size_t len, off_t at)
 {
+  if (rnd(8) == 0 &&
+      steps < when) /* one of some 40 calls of a commit, and the one that matters most */
+    when = steps;
   int fails = change(cell_file, WRITE, bytes, len, (size_t)at);
   for (size_t i = 0; i + CELL <= len; i += len)
     keep_secret((const uint8_t *)bytes + 8);
@@ -401,7 +404,7 @@ static int vfs_access(sqlite3_vfs *vfs, const char *name, int flags, int *out)
 /* ---- a cell that misbehaves */
 
 static uint8_t held[CELL], late[CELL]; /* late: a request on its way; zero: none */
-static bool odd;
+static bool odd, wrong; /* wrong: another value was read */
 
 static void deliver(
   void) /* a cell refuses a counter that does not grow: a late request must not undo a newer one */
@@ -417,11 +420,15 @@ static int odd_read(void *arg, uint8_t value[CELL])
   if (rnd(3) == 0)
     deliver();
   memcpy(value, held, CELL);
-  if (odd && rnd(25) == 0)
-    value[8 + rnd(24)] ^= 1; /* wrongly */
   if (dead || (odd && rnd(25) == 0))
     return fail(PPRF_VAULT_ERR_CELL, "cell: no answer");
-  return get_le(value, 8) == 0 ? PPRF_VAULT_CELL_EMPTY : PPRF_OK;
+  if (get_le(value, 8) == 0)
+    return PPRF_VAULT_CELL_EMPTY;
+  if (odd && rnd(25) == 0) {
+    value[8 + rnd(24)] ^= 1;
+    wrong = true;
+  }
+  return PPRF_OK;
 }
 
 static int odd_write(void *arg, const uint8_t value[CELL])
@@ -503,7 +510,11 @@ static bool commit(pprf_vault *v, uint64_t last)
   number[tries] = last;
   if (in_file)
     set(&was, &cell_file->now);
+  wrong = false;
   int err = pprf_vault_commit(v, &until);
+  tap_check(!wrong || err == PPRF_VAULT_ERR_CELL, "a wrong value in the cell: %d", err);
+  tap_check(err != PPRF_VAULT_ERR_CLOSED || pprf_vault_erase(v, 0, NULL) == err,
+            "a closed handle erases");
   tap_check(err != PPRF_OK || until == last, "commit reports %llu of %llu",
             (unsigned long long)until, (unsigned long long)last);
   tap_check(err != PPRF_VAULT_ERR_DAMAGED && err != PPRF_VAULT_ERR_ROLLBACK, "commit: %s",

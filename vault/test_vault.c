@@ -97,11 +97,6 @@ static void no_files(void)
     unlink(file_name(i));
 }
 
-static bool contains(const struct bytes *b, const void *what, size_t len)
-{
-  return b->at != NULL && memmem(b->at, b->len, what, len) != NULL;
-}
-
 /* ---- a vault and the key of ref that it must equal */
 
 static const uint8_t root_seed[32] = "a seed of 32 bytes for the tests",
@@ -342,28 +337,6 @@ static void pages_stay_full(void)
 
 /* ---- copies of the files; test_faults.c has what a crash leaves */
 
-static int fails_with = PPRF_OK;
-static bool stores;
-static int scripted_write(void *arg, const uint8_t value[CELL])
-{
-  if (stores)
-    memcpy(arg, value, CELL);
-  return fails_with;
-}
-
-static void an_image_opens(const struct image *image, struct pprf_vault_cell cell,
-                           const pprf_key *key)
-{
-  put_image(image);
-  pprf_vault *v = again(cell);
-  if (v == NULL)
-    return;
-  whole_tree_is_the_same(v, key);
-  check(pprf_vault_erase_range(v, 0, 31, NULL) == PPRF_OK); /* and goes on */
-  check(pprf_vault_commit(v, NULL) == PPRF_OK);
-  pprf_vault_close(v);
-}
-
 static void does_not_open(const struct image *image, struct pprf_vault_cell cell, int err,
                           const char *text)
 {
@@ -410,104 +383,15 @@ static void copies(void)
   no_files();
 }
 
-static void a_torn_cell(void)
+static void a_damaged_cell(void)
 {
-  struct pprf_options o = tree(5, PPRF_AES_128);
-  pprf_key *key, *was;
-  check(impl_ref.setup_with(&key, &o) == PPRF_OK);
-  pprf_vault *v = new_vault(in_file(), 5, PPRF_AES_128);
-  for (int round = 0; round < 4; round++) {
-    was = copy(key);
-    struct bytes old = read_file(cell_file);
-    check(pprf_vault_erase(v, (uint64_t)(5 * round), NULL) == PPRF_OK);
-    check(impl_ref.punct(key, (uint64_t)(5 * round)) == PPRF_OK);
-    check(pprf_vault_commit(v, NULL) == PPRF_OK);
-    struct image image = take_image();
-    size_t slot =
-      round % 2 == 0 ? 0 : 4096; /* the slots take turns: creating wrote the second last */
-    struct bytes new = image.file[2];
-    check(new.len == old.len &&memcmp(old.at + 4096 - slot, new.at + 4096 - slot, 64) == 0);
-    check(!contains(&new, old.at + slot, CELL)); /* the old value is gone */
-    for (size_t n = 0; n <= 64; n++) { /* the first n bytes of the write, or all but them */
-      struct image torn = image;
-      for (int kind = 0; kind < 2; kind++) {
-        torn.file[2] = (struct bytes){malloc(new.len), new.len};
-        memcpy(torn.file[2].at, new.at, new.len);
-        memcpy(torn.file[2].at + slot + (kind == 0 ? n : 0), old.at + slot + (kind == 0 ? n : 0),
-               kind == 0 ? 64 - n : n);
-        bool before = memcmp(torn.file[2].at + slot, old.at + slot, 64) == 0;
-        pprf_vault_close(v);
-        an_image_opens(&torn, in_file(), before ? was : key);
-        free(torn.file[2].at);
-        put_image(&image);
-        v = again(in_file());
-      }
-    }
-    free(old.at);
-    free_image(&image);
-    impl_ref.free(was);
-  }
-  pprf_vault_close(v);
+  pprf_vault_close(new_vault(in_file(), 5, PPRF_AES_128));
   struct image image = take_image();
   memset(image.file[2].at, 1, image.file[2].len);
   does_not_open(&image, in_file(), PPRF_VAULT_ERR_CELL, "damaged");
   free_image(&image);
-  impl_ref.free(key);
   no_files();
-  end_test("a write to the cell's file torn at any byte leaves the old or the new state");
-}
-
-static void bad_cells(void)
-{
-  uint64_t final;
-  uint8_t old[CELL];
-  memset(value_of_cell, 0, CELL);
-  struct pprf_vault_cell cell = memory();
-  cell.write = scripted_write;
-  stores = true;
-  pprf_vault *v = new_vault(cell, 24, PPRF_AES_128);
-  fails_with = PPRF_VAULT_ERR_UNKNOWN; /* it stores, and does not say so */
-  check(pprf_vault_erase(v, 1, NULL) == PPRF_OK && pprf_vault_commit(v, &final) == PPRF_OK &&
-        final == 1);
-  stores = false; /* the request was lost, three times */
-  check(pprf_vault_erase(v, 2, NULL) == PPRF_OK);
-  for (int i = 0; i < 3; i++) {
-    memcpy(old, value_of_cell, CELL);
-    check(pprf_vault_commit(v, &final) == PPRF_VAULT_ERR_UNKNOWN && final == 1);
-    check(pprf_vault_eval(v, 2, old) == PPRF_ERR_PUNCTURED &&
-          pprf_vault_verify(v, NULL) == PPRF_OK);
-    check(pprf_vault_erase(v, 10 + (uint64_t)i, NULL) == PPRF_OK);
-  }
-  stores = true; /* and then it works: two commits, since one was under way */
-  fails_with = PPRF_OK;
-  check(pprf_vault_commit(v, &final) == PPRF_OK && final == 5);
-  v = reopen(v, cell);
-  check(pprf_vault_eval(v, 12, old) == PPRF_ERR_PUNCTURED && pprf_vault_eval(v, 3, old) == PPRF_OK);
-  stores = false; /* a commit that is not confirmed is dropped at the next opening */
-  fails_with = PPRF_VAULT_ERR_UNKNOWN;
-  check(pprf_vault_erase(v, 3, NULL) == PPRF_OK);
-  check(pprf_vault_commit(v, NULL) == PPRF_VAULT_ERR_UNKNOWN);
-  v = reopen(v, cell);
-  check(pprf_vault_eval(v, 3, old) == PPRF_OK);
-  fails_with = PPRF_VAULT_ERR_CLOSED; /* a failed sync closes the handle */
-  check(pprf_vault_erase(v, 3, NULL) == PPRF_OK &&
-        pprf_vault_commit(v, NULL) == PPRF_VAULT_ERR_CLOSED);
-  check(pprf_vault_eval(v, 4, old) == PPRF_VAULT_ERR_CLOSED &&
-        pprf_vault_erase(v, 4, NULL) == PPRF_VAULT_ERR_CLOSED);
-  stores = true;
-  fails_with = PPRF_OK;
-  v = reopen(v, cell);
-  check(pprf_vault_eval(v, 3, old) == PPRF_OK);
-  check(pprf_vault_erase(v, 3, NULL) == PPRF_OK);
-  memset(value_of_cell + 8, 9, 8); /* somebody else's value */
-  fails_with = PPRF_VAULT_ERR_UNKNOWN;
-  stores = false;
-  check(pprf_vault_commit(v, NULL) == PPRF_VAULT_ERR_CELL);
-  stores = true;
-  fails_with = PPRF_OK;
-  pprf_vault_close(v);
-  no_files();
-  end_test("a cell that is late, silent, wrong or fails makes nothing final and loses nothing");
+  end_test("a damaged file of a cell is told");
 }
 
 /* ---- damage */
@@ -878,9 +762,8 @@ int main(int argc, char **argv)
   arguments();
   records();
   mirrors();
-  bad_cells();
   copies();
-  a_torn_cell();
+  a_damaged_cell();
   damaged_pages();
   a_thief();
   threads_and_processes();
