@@ -105,15 +105,15 @@ def verify(pem, document, context=b""):
     """The shown parts, (number, bytes) each, if pem's key signed their document for this context."""
     c = Cbor(document)
     demand(c.head(4, "proof") == 5, "the proof has five members")
-    s = Cbor(c.string("statement"))
-    signature = c.string("signature")
+    s, signature = Cbor(c.string("statement")), c.string("signature")
+    demand(len(s.data) <= 1 << 24 and len(signature) <= 72, "a statement or a signature that is too long")
     demand(s.head(4, "statement") == 11 and s.head(0, "version") == 1, "another version")
     kind, algorithm, *names = (s.string("name", None, 3) for _ in range(4))
     demand(kind in (b"lines", b"json") and names == [b"sha3-256-salted", b"sha-256"], "an unknown name")
     n, salt, key_salt, root = s.head(0, "n"), s.string("salt", 16), s.string("key salt", 16), s.string("root", 32)
     demand(1 <= n <= 1 << 40, f"n is {n}")
     required = s.runs(n, "required")
-    demand(s.string("context") == context, "a proof for another context")
+    demand(s.string("context") == context and len(context) <= 1 << 16, "a proof for another context, or too long a one")
     demand(s.at == len(s.data), "bytes after the statement")
     check_signature(pem, algorithm, signature, b"libpprf redact 1\0" + s.data)
     hidden, seeds, known = c.runs(n, "hidden"), Cbor(c.string("seeds")), Cbor(c.string("hashes"))
@@ -124,7 +124,7 @@ def verify(pem, document, context=b""):
         part = c.string(f"part {i}")
         line = part and (part[-1:] == b"\n" or i == n - 1) and b"\n" not in part[:-1]
         size = int.from_bytes(part[:4], "big")
-        pointer_and_value = len(part) > 4 + size and part[4:4 + size][:1] in (b"", b"/")
+        pointer_and_value = len(part) > 4 + size <= 4100 and part[4:4 + size][:1] in (b"", b"/")
         demand(line if kind == b"lines" else pointer_and_value, f"part {i} is not one of the kind {kind.decode()}")
         shown.append((i, part))
         return salt + next(salt_of) + i.to_bytes(8, "big") + len(part).to_bytes(8, "big") + part

@@ -42,7 +42,9 @@ void redact_buffer_free(struct redact_buffer *b)
 void redact_runs_add(struct redact_runs *runs, uint64_t first, uint64_t last)
 {
   if (runs->err == PPRF_OK && runs->count == runs->room) {
-    struct pprf_redact_run *moved = reallocarray(runs->at, 2 * runs->room + 8, sizeof *moved);
+    struct pprf_redact_run *moved =
+      runs->room < SIZE_MAX / 64 ? OPENSSL_realloc(runs->at, (2 * runs->room + 8) * sizeof *moved)
+                                 : NULL;
     if (moved == NULL) {
       runs->err = PPRF_ERR_NOMEM;
     } else {
@@ -140,7 +142,7 @@ static uint64_t count_hashes(const struct pprf_redact *doc)
 
 void redact_input_open(struct redact_input *in, pprf_redact_read *read, void *arg)
 {
-  *in = (struct redact_input){.read = read, .arg = arg, .window = malloc(REDACT_WINDOW)};
+  *in = (struct redact_input){.read = read, .arg = arg, .window = OPENSSL_malloc(REDACT_WINDOW)};
   in->err = in->window == NULL ? PPRF_ERR_NOMEM : PPRF_OK;
 }
 
@@ -266,13 +268,15 @@ static void get_array(struct redact_input *in, uint64_t count)
     redact_fail(&in->err, PPRF_REDACT_ERR_CBOR);
 }
 
-/* No memory is taken for bytes that the input does not have. */
-static void get_bytes(struct redact_input *in, struct redact_buffer *out)
+/* Append min to max bytes to out; err is `wrong` if there are more or fewer.  Memory is taken only for
+ * bytes that the input has. */
+static void get_bytes(struct redact_input *in, struct redact_buffer *out, uint64_t min,
+                      uint64_t max, int wrong)
 {
   uint64_t len = redact_head(in, REDACT_BYTES);
   size_t got;
-  if (len > INT64_MAX - in->at || (len > 0 && (redact_peek(in, len - 1, 1, &got), got == 0)))
-    redact_fail(&in->err, PPRF_REDACT_ERR_SHORT);
+  if (len < min || len > max)
+    redact_fail(&in->err, wrong);
   while (len > 0 && in->err == PPRF_OK) {
     size_t want = len < REDACT_WINDOW ? (size_t)len : REDACT_WINDOW;
     const uint8_t *bytes = redact_peek(in, 0, want, &got);
@@ -290,10 +294,8 @@ static void get_bytes(struct redact_input *in, struct redact_buffer *out)
 static void get_fixed(struct redact_input *in, uint8_t *out, size_t len)
 {
   struct redact_buffer b = {0};
-  get_bytes(in, &b);
-  if (b.len != len)
-    redact_fail(&in->err, PPRF_REDACT_ERR_CBOR);
-  else
+  get_bytes(in, &b, len, len, PPRF_REDACT_ERR_CBOR);
+  if (in->err == PPRF_OK)
     memcpy(out, b.bytes, len);
   redact_buffer_free(&b);
 }
@@ -373,7 +375,7 @@ static void decode_statement(struct redact_input *in, struct pprf_redact *doc)
   get_fixed(in, doc->key_salt, sizeof doc->key_salt);
   get_fixed(in, doc->root, sizeof doc->root);
   get_runs(in, doc->n, &doc->required);
-  get_bytes(in, &doc->context);
+  get_bytes(in, &doc->context, 0, REDACT_CONTEXT_MAX, PPRF_REDACT_ERR_LIMIT);
   if (in->at != in->len)
     redact_fail(&in->err, PPRF_REDACT_ERR_CBOR);
 }
@@ -391,22 +393,13 @@ void redact_encode_proof(const struct pprf_redact *doc, struct redact_buffer *ou
   redact_put_bytes(out, doc->hashes.bytes, doc->hashes.len);
 }
 
-/* Bytes of a length that n and the hidden runs imply. */
-static void get_counted(struct redact_input *in, struct redact_buffer *out, uint64_t count,
-                        size_t each, int wrong)
-{
-  get_bytes(in, out);
-  if (out->len % each != 0 || out->len / each != count)
-    redact_fail(&in->err, wrong);
-}
-
 void redact_decode_proof(struct pprf_redact *doc)
 {
   struct redact_input *in = &doc->in, inner = {.whole = true};
   get_array(in, PROOF_ITEMS);
   redact_put(&doc->statement, REDACT_PREFIX, sizeof REDACT_PREFIX);
-  get_bytes(in, &doc->statement);
-  get_bytes(in, &doc->signature);
+  get_bytes(in, &doc->statement, 0, REDACT_STATEMENT_MAX, PPRF_REDACT_ERR_LIMIT);
+  get_bytes(in, &doc->signature, 0, REDACT_SIGNATURE_MAX, PPRF_REDACT_ERR_LIMIT);
   if (in->err != PPRF_OK)
     return;
   inner.window = doc->statement.bytes + sizeof REDACT_PREFIX;
@@ -417,7 +410,8 @@ void redact_decode_proof(struct pprf_redact *doc)
   doc->where = redact_runs_common(&doc->hidden, &doc->required);
   if (doc->where != REDACT_NOWHERE)
     redact_fail(&in->err, PPRF_REDACT_ERR_REQUIRED);
-  get_counted(in, &doc->seeds, count_seeds(doc), PPRF_SEED_BYTES, PPRF_REDACT_ERR_SEEDS);
-  get_counted(in, &doc->hashes, count_hashes(doc), REDACT_HASH, PPRF_REDACT_ERR_HASHES);
+  uint64_t seeds = count_seeds(doc) * PPRF_SEED_BYTES, digests = count_hashes(doc) * REDACT_HASH;
+  get_bytes(in, &doc->seeds, seeds, seeds, PPRF_REDACT_ERR_SEEDS);
+  get_bytes(in, &doc->hashes, digests, digests, PPRF_REDACT_ERR_HASHES);
   doc->parts_at = in->at;
 }

@@ -15,7 +15,12 @@ enum {
   REDACT_SALT = 16,
   REDACT_HASH = 32,
   REDACT_HEAD_MAX = 9,      /* of a CBOR item */
-  REDACT_WINDOW = 256 << 10 /* a part up to this long comes in one piece */
+  REDACT_WINDOW = 256 << 10, /* a part up to this long comes in one piece */
+  /* limits of the format, in bytes */
+  REDACT_STATEMENT_MAX = 16 << 20,
+  REDACT_SIGNATURE_MAX = 72,
+  REDACT_CONTEXT_MAX = 64 << 10,
+  REDACT_POINTER_MAX = 4096
 };
 #define REDACT_COUNT_MAX (UINT64_C(1) << REDACT_DEPTH)
 #define REDACT_NOWHERE UINT64_MAX
@@ -60,6 +65,11 @@ struct redact_input {
 };
 void redact_input_open(struct redact_input *in, pprf_redact_read *read, void *arg);
 void redact_input_close(struct redact_input *in);
+/** A callback's answer as a result: a positive one, which means nothing, ends the call too. */
+static inline int redact_answer(int answer)
+{
+  return answer > 0 ? -1 : answer;
+}
 /** Set err unless there is one. */
 void redact_fail(int *err, int why);
 /** The bytes from in->at + ahead on.

@@ -2,6 +2,7 @@
 /* JSON documents: split into values, each with its pointer (RFC 6901) in canonical form (RFC 8785). */
 #include <ctype.h>
 #include <jansson.h>
+#include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,7 +116,7 @@ static int by_utf16(const void *a, const void *b)
 /* The sorted names of an object, from malloc; NULL if there is no memory. */
 static const char **sorted_names(json_t *object)
 {
-  const char **names = malloc(json_object_size(object) * sizeof *names + 1);
+  const char **names = OPENSSL_malloc(json_object_size(object) * sizeof *names + 1);
   const char *name;
   json_t *value;
   size_t n = 0;
@@ -153,7 +154,7 @@ static void put_value(struct redact_buffer *b, json_t *value)
   } else {
     put_text(b, json_is_true(value) ? "true" : json_is_false(value) ? "false" : "null");
   }
-  free(names);
+  OPENSSL_free(names);
 }
 
 /* ---- parts ---- */
@@ -201,10 +202,10 @@ static int put_part(struct splitter *s, json_t *value)
   redact_put(&s->part, start, sizeof start);
   redact_put(&s->part, s->path.bytes, s->path.len);
   put_value(&s->part, value);
-  redact_fail(&s->part.err, s->path.len > UINT32_MAX ? PPRF_ERR_NOMEM : s->path.err);
+  redact_fail(&s->part.err, s->path.err);
   struct pprf_redact_piece piece = {
     .part = s->parts++, .len = s->part.len, .bytes = s->part.bytes, .bytes_len = s->part.len};
-  return s->part.err != PPRF_OK ? s->part.err : s->each(s->arg, &piece);
+  return s->part.err != PPRF_OK ? s->part.err : redact_answer(s->each(s->arg, &piece));
 }
 
 /* Append /name to the path, escaped. */
@@ -232,10 +233,14 @@ static int split(struct splitter *s, json_t *value)
   for (size_t i = 0; err == PPRF_OK && i < n; i++) {
     snprintf(index, sizeof index, "%zu", i);
     descend(s, names != NULL ? names[i] : index);
-    err = split(s, names != NULL ? json_object_get(value, names[i]) : json_array_get(value, i));
+    err = s->path.len > REDACT_POINTER_MAX
+            ? PPRF_REDACT_ERR_LIMIT
+            : split(s, names != NULL ? json_object_get(value, names[i]) : json_array_get(value, i));
+    if (err == PPRF_REDACT_ERR_LIMIT)
+      *s->where = s->parts;
     s->path.len = len;
   }
-  free(names);
+  OPENSSL_free(names);
   return err;
 }
 
@@ -263,6 +268,11 @@ int pprf_redact_split(const char *text, size_t len, const char *const *pointers,
   *s.where = REDACT_NOWHERE;
   if (each == NULL || (text == NULL && len > 0) || (pointers == NULL && count > 0))
     return PPRF_ERR_NULL;
+  const char *zero = len > 0 ? memchr(text, '\0', len) : NULL; /* jansson passes over some */
+  if (zero != NULL) {
+    *s.where = (uint64_t)(zero - text);
+    return PPRF_REDACT_ERR_JSON;
+  }
   /* numbers are doubles in RFC 8785 */
   json_t *whole = json_loadb(
     text != NULL ? text : "", len,
@@ -274,12 +284,12 @@ int pprf_redact_split(const char *text, size_t len, const char *const *pointers,
            : code == json_error_out_of_memory ? PPRF_ERR_NOMEM
                                               : PPRF_REDACT_ERR_JSON;
   }
-  s.found = calloc(count + 1, sizeof *s.found);
+  s.found = OPENSSL_zalloc(count + 1);
   int err = s.found == NULL ? PPRF_ERR_NOMEM : split(&s, whole);
   if (err == PPRF_OK)
     err = check_pointers(&s);
   json_decref(whole);
-  free(s.found);
+  OPENSSL_free(s.found);
   redact_buffer_free(&s.path);
   redact_buffer_free(&s.part);
   return err;

@@ -8,7 +8,11 @@
  * with runs of hidden and required parts (for JSON, signing holds the whole document).
  *
  * Functions that return int return PPRF_OK, an error of pprf.h, an error below, or what a callback
- * returned if that is negative.  After an error, what was written must not be used. */
+ * returned if that is negative; -1 if that is positive.  After an error, what was written must not be
+ * used.
+ *
+ * A JSON document is what its pairs of pointer and value say: these do not tell arrays from objects,
+ * and that the pairs are those of one JSON text is the signer's word, which no verifier checks. */
 #ifndef PPRF_REDACT_H
 #define PPRF_REDACT_H
 
@@ -47,7 +51,9 @@ enum {
   PPRF_REDACT_ERR_DUPLICATE = 84, /**< a name occurs twice in a JSON object */
   PPRF_REDACT_ERR_POINTER = 85,   /**< a pointer names nothing, or a value inside another's */
   PPRF_REDACT_ERR_READ = 86,      /**< reading failed */
-  PPRF_REDACT_ERR_CHANGED = 87    /**< the input changed while it was read */
+  PPRF_REDACT_ERR_CHANGED = 87,   /**< the input changed while it was read */
+  PPRF_REDACT_ERR_LIMIT = 88      /**< a statement above 16 MiB, a signature above 72 bytes, a context
+                                       above 64 KiB, or, when signing, a pointer above 4096 bytes */
 };
 
 /** One line of English for any result, never NULL. */
@@ -65,7 +71,7 @@ enum {
 typedef int64_t pprf_redact_read(void *arg, uint64_t offset, uint8_t *buf, size_t len);
 
 /** Take the next bytes.
- * @return 0 to go on; a negative value ends the call, which returns it. */
+ * @return 0 to go on; another value ends the call. */
 typedef int pprf_redact_write(void *arg, const uint8_t *bytes, size_t len);
 
 /** A ready-made pprf_redact_read: arg points to an int, the descriptor of a file that can seek. */
@@ -102,10 +108,10 @@ struct pprf_redact_options {
  * @param[in]  write     receives the whole document with its proof.
  * @param[in]  out       passed to write.
  * @param[out] where     what an error is about: a part from 0, for JSON and DUPLICATE the byte, for POINTER
- *                       the index in its list; UINT64_MAX if nothing; may be NULL.
- * @retval PPRF_ERR_RANGE an option is out of range.
- * @retval PPRF_ERR_NULL  read, write, key or options is NULL.
- * @retval others         COUNT, RUNS, KEY, EMPTY, JSON, DUPLICATE, POINTER, READ, CHANGED; NOMEM and
+ *                       the index in pointers, or pointer_count + that in required_pointers; UINT64_MAX if nothing; may be NULL.
+ * @retval PPRF_ERR_RANGE an option is out of range, or the context or the required runs are too long.
+ * @retval PPRF_ERR_NULL  read, write, key, options or an array of a length above 0 is NULL.
+ * @retval others         COUNT, RUNS, KEY, EMPTY, JSON, DUPLICATE, POINTER, READ, CHANGED, LIMIT; NOMEM and
  *                        CRYPTO of pprf.h. */
 PPRF_API int pprf_redact_sign(pprf_redact_read *read, void *in, EVP_PKEY *key,
                               const struct pprf_redact_options *options, pprf_redact_write *write,
@@ -119,7 +125,7 @@ typedef struct pprf_redact pprf_redact;
  * @param[in]  read reads the document, until the close.
  * @param[in]  in   passed to read.
  * @retval PPRF_OK the proof is canonical and its counts agree with each other.
- * @retval others  CBOR to SEEDS, HASHES, KIND, READ; NOMEM and NULL of pprf.h. */
+ * @retval others  CBOR to SEEDS, HASHES, KIND, READ, LIMIT; NOMEM and NULL of pprf.h. */
 PPRF_API int pprf_redact_open(pprf_redact **doc, pprf_redact_read *read, void *in);
 
 /** Check the signature, the context, every part and every hash.
@@ -143,11 +149,12 @@ struct pprf_redact_piece {
 };
 
 /** Receives the next piece, in order.
- * @return 0 to go on; a negative value ends the call, which returns it. */
+ * @return 0 to go on; another value ends the call. */
 typedef int pprf_redact_each(void *arg, const struct pprf_redact_piece *piece);
 
 /** Read all parts.  They are verified only if pprf_redact_verify succeeded before, and only once the
- * call has returned PPRF_OK: the input is read again and compared with the root again.
+ * call has returned PPRF_OK: the input is read again and compared with the root again,
+ * so that what each received must not be used before.
  * @param[in] doc  the document.
  * @param[in] each receives the pieces.
  * @param[in] arg  passed to each.
@@ -198,7 +205,7 @@ PPRF_API void pprf_redact_close(pprf_redact *doc);
  * @param[in]  arg       passed to each.
  * @param[out] where     as for pprf_redact_sign; may be NULL.
  * @retval PPRF_OK       every part was passed to each.
- * @retval others        JSON, DUPLICATE, POINTER; NOMEM and NULL of pprf.h. */
+ * @retval others        JSON, DUPLICATE, POINTER, LIMIT; NOMEM and NULL of pprf.h. */
 PPRF_API int pprf_redact_split(const char *text, size_t len, const char *const *pointers,
                                size_t count, pprf_redact_each *each, void *arg, uint64_t *where);
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <openssl/pem.h>
 #include <regex.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,9 @@
 #include "arguments.h"
 #include "internal.h"
 
-enum { TEXTS_MAX = 256, NOTHING = 256 };
+enum { TEXTS_MAX = 256, NOTHING = 256, MATCH_MAX = 16 << 20 };
 static const char in_memory[] = "no memory";
+static char *temporary; /* the output's name until it is complete; NULL if it needs none */
 
 struct texts {
   const char *at[TEXTS_MAX];
@@ -26,9 +28,9 @@ struct job {
   const char *file, *out, *key_file, *context;
   struct texts pointers, required, lines, matches;
   bool json;
-  int fd;          /* of FILE */
-  int to;          /* of the output */
-  char *temporary; /* the output's name until it is complete; NULL for standard output */
+  int fd;       /* of FILE */
+  int to;       /* of the output */
+  char *target; /* the output's name, symbolic links followed */
   EVP_PKEY *key;
   pprf_redact *doc;
   struct pprf_redact_summary info;
@@ -104,7 +106,8 @@ static int add_lines(struct redact_runs *runs, const char *text)
 
 /* ---- files ---- */
 
-/* Open FILE or, for -, standard input; what cannot seek is copied to a file without a name. */
+/* Open FILE or, for -, standard input; what cannot seek, or was read from before, is copied to a file
+ * without a name. */
 static int open_input(struct job *in)
 {
   char name[] = "/tmp/pprf-redact-XXXXXX", block[1 << 16];
@@ -113,7 +116,7 @@ static int open_input(struct job *in)
   in->fd = fd;
   if (fd < 0)
     return complain(STATUS_FILE, "%s: %s", in->file, strerror(errno));
-  if (lseek(fd, 0, SEEK_CUR) >= 0)
+  if (lseek(fd, 0, SEEK_CUR) == 0)
     return STATUS_DONE;
   if ((in->fd = mkstemp(name)) < 0 || unlink(name) != 0)
     return complain(STATUS_FAILED, "%s: %s", name, strerror(errno));
@@ -123,70 +126,113 @@ static int open_input(struct job *in)
   return STATUS_DONE;
 }
 
+/* OpenSSL would ask the terminal, or read the phrase from standard input. */
+static int no_phrase(char *phrase, int size, int writing, void *arg)
+{
+  (void)phrase, (void)size, (void)writing;
+  *(bool *)arg = true;
+  return -1;
+}
+
 static int open_key(struct job *in, bool private)
 {
+  bool encrypted = false;
   FILE *file = fopen(in->key_file, "re");
   if (file == NULL)
     return complain(STATUS_FILE, "%s: %s", in->key_file, strerror(errno));
-  in->key =
-    private ? PEM_read_PrivateKey(file, NULL, NULL, NULL) : PEM_read_PUBKEY(file, NULL, NULL, NULL);
+  in->key = private ? PEM_read_PrivateKey(file, NULL, no_phrase, &encrypted)
+                    : PEM_read_PUBKEY(file, NULL, no_phrase, &encrypted);
   fclose(file);
+  if (encrypted)
+    return complain(STATUS_FILE, "%s: an encrypted key: 'openssl pkey -in %s' decrypts it",
+                    in->key_file, in->key_file);
   if (in->key == NULL)
     return complain(STATUS_FILE, "%s: no %s key in PEM", in->key_file,
                     private ? "private" : "public");
   return STATUS_DONE;
 }
 
-/* Open the output: standard output or, complete or not at all, a file. */
+/* End as the signal would have ended the program, but leave no file. */
+static void on_signal(int number)
+{
+  (void)unlink(temporary);
+  (void)raise(number);
+}
+
+static void catch_signals(void)
+{
+  static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGXFSZ};
+  struct sigaction old, new = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+      (void)sigaction(numbers[i], &new, NULL);
+}
+
+/* Open the output: standard output; what is there and no regular file; or a temporary file, which
+ * replaces a file, of which it has the owner and the mode, when it is complete. */
 static int open_output(struct job *in)
 {
+  struct stat s;
   mode_t mask = umask(0);
   (void)umask(mask);
   in->to = STDOUT_FILENO;
-  if (in->out == NULL)
+  if (in->out == NULL || strcmp(in->out, "-") == 0)
     return STATUS_DONE;
-  if (asprintf(&in->temporary, "%s.XXXXXX", in->out) < 0)
+  bool exists = stat(in->out, &s) == 0;
+  if (exists && !S_ISREG(s.st_mode)) {
+    in->to = open(in->out, O_WRONLY | O_CLOEXEC);
+    return in->to >= 0 ? STATUS_DONE : complain(STATUS_FAILED, "%s: %s", in->out, strerror(errno));
+  }
+  mode_t mode = exists ? s.st_mode & 07777 : 0666 & ~mask;
+  in->target = exists || lstat(in->out, &s) == 0 ? realpath(in->out, NULL) : strdup(in->out);
+  if (in->target != NULL && asprintf(&temporary, "%s.XXXXXX", in->target) < 0)
     return complain(STATUS_FAILED, in_memory);
-  in->to = mkstemp(in->temporary);
-  if (in->to < 0 || fchmod(in->to, 0666 & ~mask) != 0)
+  in->to = in->target != NULL ? mkstemp(temporary) : -1;
+  if (in->to >= 0)
+    catch_signals();
+  if (in->to < 0 || (exists && fchown(in->to, s.st_uid, s.st_gid) != 0) ||
+      fchmod(in->to, mode) != 0)
     return complain(STATUS_FAILED, "%s: %s", in->out, strerror(errno));
   return STATUS_DONE;
 }
 
 static int close_output(struct job *in, int status)
 {
-  if (in->temporary == NULL)
-    return status;
-  if (status == STATUS_DONE &&
-      (fsync(in->to) != 0 || close(in->to) != 0 || rename(in->temporary, in->out) != 0))
+  if (status == STATUS_DONE && in->to > STDOUT_FILENO &&
+      ((temporary != NULL && fsync(in->to) != 0) || close(in->to) != 0 ||
+       (temporary != NULL && rename(temporary, in->target) != 0)))
     status = complain(STATUS_FAILED, "%s: %s", in->out, strerror(errno));
-  if (status != STATUS_DONE && in->to >= 0)
-    (void)unlink(in->temporary);
-  free(in->temporary);
+  if (status != STATUS_DONE && temporary != NULL && in->to >= 0)
+    (void)unlink(temporary);
+  free(in->target);
   return status;
 }
 
-/* Report a result of the library and what it is about. */
-static int report(struct job *in, int err, int kind, uint64_t where)
+static const char *noun(const struct job *in)
 {
-  bool byte = err == PPRF_REDACT_ERR_JSON || err == PPRF_REDACT_ERR_DUPLICATE;
-  if (err == PPRF_OK)
-    return STATUS_DONE;
-  int status = err < PPRF_REDACT_ERR_CBOR ? STATUS_FAILED : STATUS_FILE;
-  if (where == UINT64_MAX)
-    return complain(status, "%s: %s", in->file, pprf_redact_strerror(err));
-  return complain(status, "%s: %s: %s %llu", in->file, pprf_redact_strerror(err),
-                  byte                             ? "byte"
-                  : err == PPRF_REDACT_ERR_POINTER ? "pointer"
-                  : kind == PPRF_REDACT_LINES      ? "line"
-                                                   : "value",
-                  (unsigned long long)where + 1);
+  return in->info.kind == PPRF_REDACT_LINES ? "line" : "value";
 }
 
-static int report_doc(struct job *in, int err)
+/* Report a result of the library and what it is about. */
+static int report(struct job *in, int err)
 {
-  pprf_redact_info(in->doc, &in->info);
-  return report(in, err, in->info.kind, in->info.where);
+  if (in->doc != NULL)
+    pprf_redact_info(in->doc, &in->info);
+  if (err == PPRF_OK)
+    return STATUS_DONE;
+  uint64_t where = in->info.where;
+  const char *why = pprf_redact_strerror(err);
+  int status = err < PPRF_REDACT_ERR_CBOR ? STATUS_FAILED : STATUS_FILE;
+  bool byte = err == PPRF_REDACT_ERR_JSON || err == PPRF_REDACT_ERR_DUPLICATE,
+       to_require = where >= in->pointers.count;
+  if (where == UINT64_MAX)
+    return complain(status, "%s: %s", in->file, why);
+  if (err == PPRF_REDACT_ERR_POINTER)
+    return complain(
+      status, "%s: %s: %s '%s'", in->file, why, to_require ? "--require" : "--pointer",
+      to_require ? in->required.at[where - in->pointers.count] : in->pointers.at[where]);
+  return complain(status, "%s: %s: %s %llu", in->file, why, byte ? "byte" : noun(in),
+                  (unsigned long long)where + 1);
 }
 
 /* ---- commands ---- */
@@ -200,8 +246,8 @@ static int sign(struct job *in)
                                   .context_len = strlen(in->context),
                                   .pointers = in->pointers.at,
                                   .pointer_count = in->pointers.count};
-  uint64_t where;
   int status = STATUS_DONE;
+  in->info.kind = o.kind;
   if (!in->json && in->pointers.count > 0)
     return complain(STATUS_USAGE, "--pointer is for --json");
   for (size_t i = 0; !in->json && status == STATUS_DONE && i < in->required.count; i++)
@@ -213,11 +259,9 @@ static int sign(struct job *in)
   if (status == STATUS_DONE)
     status = open_output(in);
   if (status == STATUS_DONE)
-    status = report(in,
-                    pprf_redact_sign(pprf_redact_read_fd, &in->fd, in->key, &o,
-                                     pprf_redact_write_fd, &in->to, &where),
-                    o.kind, where);
-  free(required.at);
+    status = report(in, pprf_redact_sign(pprf_redact_read_fd, &in->fd, in->key, &o,
+                                         pprf_redact_write_fd, &in->to, &in->info.where));
+  OPENSSL_free(required.at);
   return status;
 }
 
@@ -228,7 +272,29 @@ struct search {
   bool pointers[TEXTS_MAX], matches[TEXTS_MAX]; /* which have found a part */
   struct redact_runs *found;
   struct redact_buffer part;
+  int status; /* of what was complained about */
 };
+
+/* @return 1 if a text that ends with a zero byte matches, 0 if not, -1 if that cannot be told. */
+static int matches(regex_t *expression, const char *text, size_t len)
+{
+#ifdef __GLIBC__ /* its regexec returns REG_NOMATCH when memory runs out, too */
+  regoff_t at = re_search(expression, text, (regoff_t)len, 0, (regoff_t)len, NULL);
+  return at >= 0 ? 1 : at == -1 ? 0 : -1;
+#else
+  int err = regexec(expression, text, 0, NULL, 0);
+  (void)len;
+  return err == 0 ? 1 : err == REG_NOMATCH ? 0 : -1;
+#endif
+}
+
+/* An expression could not be matched: fail, because a part that matches would stay shown. */
+static int not_searched(struct search *s, const struct pprf_redact_piece *p, const char *why)
+{
+  s->status = complain(STATUS_FAILED, "%s: --match: %s: %s %llu", s->in->file, why, noun(s->in),
+                       (unsigned long long)p->part + 1);
+  return -1;
+}
 
 static int search_part(void *arg, const struct pprf_redact_piece *p)
 {
@@ -238,6 +304,8 @@ static int search_part(void *arg, const struct pprf_redact_piece *p)
   bool found = false;
   if (p->hidden > 0)
     return 0;
+  if (p->len > MATCH_MAX && s->in->matches.count > 0)
+    return not_searched(s, p, "longer than 16 MiB");
   part->len = p->offset == 0 ? 0 : part->len;
   redact_put(part, p->bytes, p->bytes_len);
   if (p->offset + p->bytes_len < p->len)
@@ -254,11 +322,15 @@ static int search_part(void *arg, const struct pprf_redact_piece *p)
   } else if (part->bytes[end - 1] == '\n') {
     part->bytes[--end] = '\0';
   }
-  for (size_t i = start; i < end; i++) /* regexec stops at a zero byte */
+  for (size_t i = start; i < end; i++) /* an expression stops at a zero byte */
     part->bytes[i] = part->bytes[i] == '\0' ? '\n' : part->bytes[i];
-  for (size_t i = 0; i < s->in->matches.count; i++)
-    if (regexec(&s->expressions[i], (char *)part->bytes + start, 0, NULL, 0) == 0)
+  for (size_t i = 0; i < s->in->matches.count; i++) {
+    int good = matches(&s->expressions[i], (char *)part->bytes + start, end - start);
+    if (good > 0)
       found = s->matches[i] = true;
+    else if (good < 0)
+      return not_searched(s, p, "no memory to match an expression");
+  }
   if (found)
     redact_runs_add(s->found, p->part, p->part);
   return -s->found->err;
@@ -281,7 +353,7 @@ static int search(struct job *in, struct redact_runs *found)
     if (regcomp(&s.expressions[n], in->matches.at[n], REG_EXTENDED | REG_NOSUB) != 0)
       return complain(STATUS_USAGE, "'%s': not a regular expression", in->matches.at[n]);
   int err = pprf_redact_parts(in->doc, search_part, &s);
-  int status = report_doc(in, err < 0 ? -err : err);
+  int status = s.status != STATUS_DONE ? s.status : report(in, err < 0 ? -err : err);
   if (status == STATUS_DONE)
     status = check_found(&in->pointers, s.pointers);
   if (status == STATUS_DONE)
@@ -310,14 +382,14 @@ static int redact(struct job *in)
     status = open_output(in);
   if (status == STATUS_DONE)
     status =
-      report_doc(in, pprf_redact_hide(in->doc, runs.at, runs.count, pprf_redact_write_fd, &in->to));
-  free(runs.at);
+      report(in, pprf_redact_hide(in->doc, runs.at, runs.count, pprf_redact_write_fd, &in->to));
+  OPENSSL_free(runs.at);
   return status;
 }
 
 static int verify_doc(struct job *in)
 {
-  return report_doc(
+  return report(
     in, pprf_redact_verify(in->doc, in->key, (const uint8_t *)in->context, strlen(in->context)));
 }
 
@@ -328,41 +400,64 @@ static int verify(struct job *in)
   for (size_t i = 0; i < in->info.hidden_count; i++)
     shown -= in->info.hidden[i].last - in->info.hidden[i].first + 1;
   if (status == STATUS_DONE)
-    printf("good: %llu of %llu %s shown, signed with %s\n", (unsigned long long)shown,
-           (unsigned long long)in->info.parts,
-           in->info.kind == PPRF_REDACT_JSON ? "values" : "lines", in->info.algorithm);
+    printf("good: %llu of %llu %ss shown, signed with %s\n", (unsigned long long)shown,
+           (unsigned long long)in->info.parts, noun(in), in->info.algorithm);
   return status;
 }
 
-/* A value with its pointer on one line, a control character in a pointer as \u and its number. */
+struct shown {
+  const struct job *in;
+  uint8_t before; /* the byte before; 0xc2 is not printed yet */
+};
+
+/* A value with its pointer on one line: control characters (C0, DEL and C1) as \u and a number; in the
+ * pointer, so that it ends at the first colon and space, also a backslash and a colon before a space. */
+static void show_value(struct shown *s, const struct pprf_redact_piece *p)
+{
+  const uint8_t *b = p->bytes;
+  size_t start = p->offset == 0 ? 4 : 0, end = start + (start > 0 ? redact_pointer_length(b) : 0);
+  for (size_t i = start; i < p->bytes_len; s->before = b[i++]) {
+    bool c1 = s->before == 0xc2 && b[i] >= 0x80 && b[i] < 0xa0,
+         split = i < end && (b[i] == '\\' || (b[i] == ':' && b[i + 1] == ' '));
+    if (s->before == 0xc2 && !c1)
+      putchar(0xc2);
+    if (i == end && start > 0)
+      fputs(": ", stdout);
+    if (b[i] < 0x20 || b[i] == 0x7f || c1 || split)
+      printf("\\u%04x", b[i]);
+    else if (b[i] != 0xc2)
+      putchar(b[i]);
+  }
+  if (p->offset + p->bytes_len < p->len)
+    return;
+  printf(s->before == 0xc2 ? "\xc2\n" : "\n");
+  s->before = 0;
+}
+
+/* A line that begins with [ or \ gets a \ before it: [ begins a run of hidden parts. */
 static int show_part(void *arg, const struct pprf_redact_piece *p)
 {
-  bool json = *(int *)arg == PPRF_REDACT_JSON;
-  const uint8_t *b = p->bytes;
-  size_t skip = 0;
-  if (p->hidden > 0)
-    printf("[%llu %s hidden]\n", (unsigned long long)p->hidden, json ? "values" : "lines");
-  if (p->hidden == 0 && json && p->offset == 0) {
-    size_t len = redact_pointer_length(b);
-    skip = len < p->bytes_len - 4 ? 4 + len : p->bytes_len;
-    for (size_t i = 4; i < skip; i++)
-      printf(b[i] < 0x20 ? "\\u%04x" : "%c", b[i]);
-    printf(": ");
+  struct shown *s = arg;
+  if (p->hidden > 0) {
+    printf("[%llu %ss hidden]\n", (unsigned long long)p->hidden, noun(s->in));
+  } else if (s->in->info.kind == PPRF_REDACT_JSON) {
+    show_value(s, p);
+  } else {
+    if (p->offset == 0 && (p->bytes[0] == '[' || p->bytes[0] == '\\'))
+      putchar('\\');
+    (void)fwrite(p->bytes, 1, p->bytes_len, stdout);
   }
-  if (p->hidden == 0)
-    (void)fwrite(b + skip, 1, p->bytes_len - skip, stdout);
-  if (p->hidden == 0 && json && p->offset + p->bytes_len == p->len)
-    putchar('\n');
   return 0;
 }
 
 static int show(struct job *in)
 {
+  struct shown s = {.in = in};
   int status = in->key != NULL ? verify_doc(in) : STATUS_DONE;
   if (in->key == NULL)
     fprintf(stderr, "%s: NOT VERIFIED: without --pub nobody vouches for this\n", command_name);
   if (status == STATUS_DONE)
-    status = report_doc(in, pprf_redact_parts(in->doc, show_part, &in->info.kind));
+    status = report(in, pprf_redact_parts(in->doc, show_part, &s));
   return status;
 }
 
@@ -421,9 +516,7 @@ static int run(const struct command *c, struct job *in)
   if (status == STATUS_DONE)
     status = open_input(in);
   if (status == STATUS_DONE && c->run != sign)
-    status = report(in, pprf_redact_open(&in->doc, pprf_redact_read_fd, &in->fd), 0, UINT64_MAX);
-  if (in->doc != NULL)
-    pprf_redact_info(in->doc, &in->info);
+    status = report(in, pprf_redact_open(&in->doc, pprf_redact_read_fd, &in->fd));
   if (status == STATUS_DONE)
     status = c->run(in);
   if (fflush(stdout) != 0 || ferror(stdout))
@@ -435,7 +528,7 @@ static int run(const struct command *c, struct job *in)
 
 int main(int argc, char **argv)
 {
-  struct job in = {.context = ""};
+  struct job in = {.context = "", .info.where = UINT64_MAX};
   for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof *commands; i++)
     if (strcmp(argv[1], commands[i].name + strlen("pprf-redact ")) == 0) {
       argv[1] = (char *)commands[i].name; /* argv[0], which is never written to */

@@ -144,7 +144,7 @@ static bool is_well_formed(const struct walk *w, const struct pprf_redact_piece 
   if (p->len < 4)
     return false;
   uint32_t len = redact_pointer_length(b);
-  return len < p->len - 4 && (len == 0 || b[4] == '/');
+  return len < p->len - 4 && len <= REDACT_POINTER_MAX && (len == 0 || b[4] == '/');
 }
 
 /* Check a piece of a part, hash it and pass it on. */
@@ -161,7 +161,7 @@ static void walk_piece(struct walk *w, struct pprf_redact_piece *p)
   else if (EVP_DigestUpdate(w->tree.ctx, p->bytes, p->bytes_len) != 1)
     redact_fail(&w->in->err, PPRF_ERR_CRYPTO);
   else if (w->each != NULL)
-    redact_fail(&w->in->err, w->each(w->arg, p));
+    redact_fail(&w->in->err, redact_answer(w->each(w->arg, p)));
   p->offset += p->bytes_len;
   w->in->at += p->bytes_len;
 }
@@ -202,7 +202,7 @@ static void walk_hidden(struct walk *w)
   uint64_t end = hidden->at[w->run++].last + 1, next;
   struct pprf_redact_piece piece = {.part = w->part, .hidden = end - w->part};
   if (w->each != NULL)
-    redact_fail(&w->in->err, w->each(w->arg, &piece));
+    redact_fail(&w->in->err, redact_answer(w->each(w->arg, &piece)));
   for (; w->part < end; w->part = next, w->hashes += REDACT_HASH) {
     next = redact_block_end(w->part, end, w->doc->n);
     redact_tree_add(&w->tree, w->part, next, w->hashes);
@@ -243,7 +243,9 @@ static int walk(struct walk *w, pprf_redact *doc, const pprf_key *key,
     walk_hidden(w);
     (void)redact_peek(w->in, 0, 1, &got);
     if (got > 0)
-      redact_fail(&w->in->err, w->counting ? PPRF_REDACT_ERR_COUNT : PPRF_REDACT_ERR_TRAILING);
+      redact_fail(&w->in->err, !w->counting                  ? PPRF_REDACT_ERR_TRAILING
+                               : w->part == REDACT_COUNT_MAX ? PPRF_REDACT_ERR_COUNT
+                                                             : PPRF_REDACT_ERR_CHANGED);
     redact_tree_root(&w->tree, root);
   }
   redact_fail(&w->in->err, w->tree.err);
@@ -338,6 +340,7 @@ static int sign_statement(struct pprf_redact *doc, EVP_PKEY *key)
     redact_fail(&err, PPRF_REDACT_ERR_KEY);
   else
     redact_put(&doc->signature, signature, len);
+  redact_fail(&err, doc->signature.err);
   ERR_pop_to_mark();
   EVP_MD_CTX_free(ctx);
   return err;
@@ -366,31 +369,33 @@ static void release(struct pprf_redact *doc)
   redact_buffer_free(&doc->seeds);
   redact_buffer_free(&doc->hashes);
   redact_buffer_free(&doc->context);
-  free(doc->required.at);
-  free(doc->hidden.at);
+  OPENSSL_free(doc->required.at);
+  OPENSSL_free(doc->hidden.at);
 }
 
 void pprf_redact_close(pprf_redact *doc)
 {
   if (doc != NULL)
     release(doc);
-  free(doc);
+  OPENSSL_free(doc);
 }
 
 int pprf_redact_open(pprf_redact **doc, pprf_redact_read *read, void *in)
 {
+  if (doc != NULL)
+    *doc = NULL;
   if (doc == NULL || read == NULL)
     return PPRF_ERR_NULL;
-  pprf_redact *d = *doc = calloc(1, sizeof *d);
+  pprf_redact *d = OPENSSL_zalloc(sizeof *d);
   if (d == NULL)
     return PPRF_ERR_NOMEM;
   redact_input_open(&d->in, read, in);
   redact_decode_proof(d);
   int err = d->in.err;
-  if (err != PPRF_OK) {
+  if (err == PPRF_OK)
+    *doc = d;
+  else
     pprf_redact_close(d);
-    *doc = NULL;
-  }
   return err;
 }
 
@@ -464,7 +469,8 @@ static int write_proof(const struct writer *w)
 {
   struct redact_buffer proof = {0};
   redact_encode_proof(w->doc, &proof);
-  int err = proof.err != PPRF_OK ? proof.err : w->write(w->out, proof.bytes, proof.len);
+  int err =
+    proof.err != PPRF_OK ? proof.err : redact_answer(w->write(w->out, proof.bytes, proof.len));
   redact_buffer_free(&proof);
   return err;
 }
@@ -573,7 +579,7 @@ static void require_pointer(struct signer *s, size_t i)
   redact_fail(&in->err, s->doc.required.err);
   if (s->doc.required.count == before && in->err == PPRF_OK) {
     in->err = PPRF_REDACT_ERR_POINTER;
-    s->doc.where = i;
+    s->doc.where = s->options->pointer_count + i;
   }
 }
 
@@ -617,6 +623,8 @@ static int compute_root(struct signer *s)
   int err = pprf_setup_with(&s->key, &options);
   if (err == PPRF_OK)
     err = walk(&w, doc, s->key, NULL, NULL, doc->root);
+  if (err != PPRF_REDACT_ERR_COUNT)
+    err = changed(err);
   doc->n = w.part;
   if (err == PPRF_OK && doc->n == 0)
     err = PPRF_REDACT_ERR_EMPTY;
@@ -646,6 +654,8 @@ static int sign(struct signer *s, EVP_PKEY *key, struct writer *out)
   redact_put(&doc->context, o->context, o->context_len);
   redact_fail(&doc->statement.err, doc->context.err);
   redact_encode_statement(doc);
+  if (doc->statement.len > sizeof REDACT_PREFIX + REDACT_STATEMENT_MAX)
+    return PPRF_ERR_RANGE;
   err = sign_statement(doc, key);
   if (err == PPRF_OK)
     err = write_proof(out);
@@ -662,7 +672,14 @@ int pprf_redact_sign(pprf_redact_read *read, void *in, EVP_PKEY *key,
     *where = REDACT_NOWHERE;
   if (read == NULL || key == NULL || options == NULL || write == NULL)
     return PPRF_ERR_NULL;
-  if (options->size != sizeof *options ||
+  if (options->size != sizeof *options)
+    return PPRF_ERR_RANGE;
+  if ((options->context == NULL && options->context_len > 0) ||
+      (options->required == NULL && options->required_count > 0) ||
+      (options->pointers == NULL && options->pointer_count > 0) ||
+      (options->required_pointers == NULL && options->required_pointer_count > 0))
+    return PPRF_ERR_NULL;
+  if (options->context_len > REDACT_CONTEXT_MAX ||
       (options->kind != PPRF_REDACT_JSON &&
        (options->kind != PPRF_REDACT_LINES || options->pointer_count > 0 ||
         options->required_pointer_count > 0)))
@@ -731,7 +748,8 @@ const char *pprf_redact_strerror(int err)
     "a name occurs twice in an object",
     "a pointer names no part",
     "reading failed",
-    "the input changed while it was read"};
+    "the input changed while it was read",
+    "longer than the format allows"};
   size_t i = (size_t)err - PPRF_REDACT_ERR_CBOR;
   return err == -1                        ? "writing failed"
          : i < sizeof text / sizeof *text ? text[i]

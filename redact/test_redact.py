@@ -3,21 +3,63 @@
 """TAP: redactable documents. The library is compared with a second implementation of the format here:
 trees by recursion from the root, salts by hashlib. BYTES=... sets the size of the large file."""
 import ctypes
-import hashlib
 import itertools
 import json
 import os
 import random
 import re
 import shlex
+import shutil
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+
+class Memory:
+    """OpenSSL's memory, which is the library's too: any request can fail, and what is freed is searched for secrets."""
+    libc, left, secrets, found = ctypes.CDLL(None), -1, [], set()
+    libc.malloc.restype = libc.realloc.restype = ctypes.c_void_p
+    libc.malloc.argtypes, libc.malloc_usable_size.argtypes = [ctypes.c_size_t], [ctypes.c_void_p]
+    libc.realloc.argtypes, libc.free.argtypes = [ctypes.c_void_p, ctypes.c_size_t], [ctypes.c_void_p]
+
+    @classmethod
+    def fails(cls):
+        cls.left -= 1
+        return cls.left == -1
+
+    @classmethod
+    def search_at(cls, at):
+        data = ctypes.string_at(at, cls.libc.malloc_usable_size(at)) if at and cls.secrets else b""
+        cls.found.update(name for name, secret in cls.secrets if secret in data)
+
+    @classmethod
+    def free(cls, at, *_):
+        cls.search_at(at)
+        cls.libc.free(at)
+
+    @classmethod
+    def install(cls, crypto):
+        where = ctypes.c_char_p, ctypes.c_int
+        cls.functions = (
+            ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t, *where)(
+                lambda n, *_: None if cls.fails() else cls.libc.malloc(n)),
+            ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, *where)(
+                lambda at, n, *_: None if cls.fails() else cls.search_at(at) or cls.libc.realloc(at, n)),
+            ctypes.CFUNCTYPE(None, ctypes.c_void_p, *where)(cls.free))
+        assert crypto.CRYPTO_set_mem_functions(*cls.functions) == 1
+        crypto.OPENSSL_init_crypto(ctypes.c_uint64(0x80000), None)  # OPENSSL_INIT_NO_ATEXIT: no call after Python's end
+
+
+CRYPTO = ctypes.CDLL("libcrypto.so.3")
+Memory.install(CRYPTO)  # before hashlib and cryptography ask for memory
+import hashlib  # noqa: E402
+
+from cryptography.hazmat.primitives import hashes, serialization  # noqa: E402
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(HERE)
@@ -27,13 +69,15 @@ import tap  # noqa: E402
 
 B = os.path.join(TOP, os.environ.get("B", "build"))
 PROGRAM = os.path.join(B, "pprf-redact")
-LIB, CRYPTO = ctypes.CDLL(os.path.join(B, "redact", "test.so")), ctypes.CDLL("libcrypto.so.3")
+LIB = ctypes.CDLL(os.path.join(B, "redact", "test.so"))
 for function in (CRYPTO.BIO_new_mem_buf, CRYPTO.PEM_read_bio_PrivateKey, CRYPTO.PEM_read_bio_PUBKEY):
     function.restype = ctypes.c_void_p
 LIB.pprf_redact_strerror.restype = ctypes.c_char_p
 with open(os.path.join(HERE, "pprf_redact.h")) as header:
     ERR = {n: int(v) for n, v in re.findall(r"PPRF_REDACT_ERR_(\w+) = (\d+)", header.read())}
-NAMES = {0: "OK", **{v: n for n, v in ERR.items()}}
+with open(os.path.join(TOP, "include", "pprf.h")) as header:
+    GENERAL = {n: int(v) for n, v in re.findall(r"PPRF_ERR_(\w+) = (\d+)", header.read())}
+NAMES = {0: "OK", **{v: n for n, v in (*GENERAL.items(), *ERR.items())}}
 LINES, JSON = 1, 2
 
 
@@ -57,9 +101,8 @@ EACH = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(Piece))
 class Key:
     """A pair of keys: .sign by cryptography, .private and .public for the library."""
 
-    def __init__(self, name):
-        self.ed = name == "ed25519"
-        self.pair = ed25519.Ed25519PrivateKey.generate() if self.ed else ec.generate_private_key(ec.SECP256R1())
+    def __init__(self, pair):
+        self.ed, self.pair = isinstance(pair, ed25519.Ed25519PrivateKey), pair
         pem, kinds = serialization.Encoding.PEM, serialization
         self.private_pem = self.pair.private_bytes(pem, kinds.PrivateFormat.PKCS8, kinds.NoEncryption())
         self.public_pem = self.pair.public_key().public_bytes(pem, kinds.PublicFormat.SubjectPublicKeyInfo)
@@ -74,18 +117,20 @@ class Key:
         return self.pair.sign(data, *([] if self.ed else [ec.ECDSA(hashes.SHA256())]))
 
 
-ED, P256 = Key("ed25519"), Key("ecdsa-p256-sha256")
+ED, P256 = Key(ed25519.Ed25519PrivateKey.generate()), Key(ec.generate_private_key(ec.SECP256R1()))
 
 # ---- the library
 
 
-def reader(data, later=None):
-    """Reads data; from the second time that its start is read, later."""
-    starts = []
+def reader(data, later=None, turn=0):
+    """Reads data; from call number `turn` on, counted from 0, later: other data, or a result."""
+    calls = itertools.count()
 
     def read(_, offset, buf, n):
-        starts.extend([0] if offset == 0 else [])
-        got = (data if later is None or len(starts) < 2 else later)[offset:offset + n]
+        now = data if next(calls) < turn or later is None else later
+        if isinstance(now, int):
+            return now
+        got = now[offset:offset + n]
         ctypes.memmove(buf, got, len(got))
         return len(got)
     return READ(read)
@@ -117,18 +162,18 @@ def c_texts(texts):
     return (ctypes.c_char_p * (len(texts) + 1))(*[t.encode() for t in texts]), len(texts)
 
 
-def sign(text, kind=LINES, key=ED, context=b"", required=(), pointers=(), required_pointers=(), later=None):
+def sign(text, kind=LINES, key=ED, context=b"", required=(), pointers=(), required_pointers=(), **change):
     out, where = bytearray(), NUMBER()
     options = Options(ctypes.sizeof(Options), kind, context, len(context), *c_runs(list(required)), *c_texts(pointers),
                       *c_texts(required_pointers))
-    err = LIB.pprf_redact_sign(reader(text, later), None, key.private, ctypes.byref(options), writer(out), None,
+    err = LIB.pprf_redact_sign(reader(text, **change), None, key.private, ctypes.byref(options), writer(out), None,
                                ctypes.byref(where))
     return bytes(out) if err == 0 else (NAMES.get(err, err), where.value)
 
 
-def with_document(data, use):
-    """The result of opening, or of use(document) -> (result, output)."""
-    doc, read = ctypes.c_void_p(), reader(data)
+def with_document(data, use, **change):
+    """The result of opening, or of use(document)."""
+    doc, read = ctypes.c_void_p(), reader(data, **change)
     err = LIB.pprf_redact_open(ctypes.byref(doc), read, None)
     result = NAMES.get(err, err)
     if err == 0:
@@ -137,12 +182,17 @@ def with_document(data, use):
     return result
 
 
-def verify(data, key=ED, context=b""):
-    """The library's verdict; the reader of docs/redact_verify.py must agree, and read the same parts."""
+def check(data, key=ED, context=b"", **change):
+    """The library's verdict: the shown parts, or an error."""
     def use(doc):
         err = LIB.pprf_redact_verify(doc, key.public, context, SIZE(len(context)))
-        return NAMES.get(err, err) if err else b"".join(shown_parts(doc))
-    got = with_document(data, use)
+        return NAMES.get(err, err) if err else shown_parts(doc)
+    return with_document(data, use, **change)
+
+
+def verify(data, key=ED, context=b""):
+    """The library's verdict; the reader of docs/redact_verify.py must agree, and read the same parts."""
+    got = check(data, key, context)
     try:
         read, why = b"".join(part for _, part in redact_verify.verify(key.public_pem, data, context)), ""
     except redact_verify.Refused as refused:
@@ -153,25 +203,24 @@ def verify(data, key=ED, context=b""):
 
 
 def shown_parts(doc):
-    """The pieces of the shown parts."""
+    """The shown parts, or an error."""
     out = []
 
     def each(_, piece):
         if piece[0].hidden == 0:
             out.append(ctypes.string_at(piece[0].bytes, piece[0].bytes_len))
         return 0
-    if (err := LIB.pprf_redact_parts(doc, EACH(each), None)) != 0:
-        raise AssertionError(f"pprf_redact_parts: {NAMES.get(err, err)}")
-    return out
+    err = LIB.pprf_redact_parts(doc, EACH(each), None)
+    return NAMES.get(err, err) if err else b"".join(out)
 
 
-def hide(data, runs):
+def hide(data, runs, **change):
     def use(doc):
         out = bytearray()
         array, n = c_runs(runs)
         err = LIB.pprf_redact_hide(doc, array, SIZE(n), writer(out), None)
         return bytes(out) if err == 0 else NAMES.get(err, err)
-    return with_document(data, use)
+    return with_document(data, use, **change)
 
 
 # ---- the second implementation
@@ -373,8 +422,10 @@ class Documents(unittest.TestCase):
             ("six items", "CBOR", b"\x86" + good[1:]), ("two documents", "TRAILING", good + good),
             ("trailing byte", "TRAILING", good + b"\0"), ("a required part hidden", "REQUIRED", doc.write((3,))),
             ("a count that lies", "CBOR", good.replace(runs, b"\x9b" + b"\x01" * 8 + runs[1:])),
-            ("a length that lies", "SHORT", good.replace(cbor(seeds), b"\x5b\x00" + b"\xff" * 7 + seeds)),
+            ("a length that lies", "SEEDS", good.replace(cbor(seeds), b"\x5b\x00" + b"\xff" * 7 + seeds)),
             ("seeds as text", "CBOR", good.replace(cbor(seeds), head(3, len(seeds)) + seeds)),
+            ("a length beyond the end", "SHORT", good[:-1]),
+            ("73 bytes of signature", "LIMIT", good.replace(cbor(doc.signature), cbor(bytes(73)))),
             ("signature", "SIGNATURE", good.replace(doc.signature, bytes(64))),
             ("another's signature", "SIGNATURE", good.replace(doc.signature, P256.sign(b"")[:64]))]
         cases += [(name, reason, doc.write(h, **change)) for name, reason, change in (
@@ -411,15 +462,20 @@ class Documents(unittest.TestCase):
             (10, b"d", "CONTEXT"), (10, b"", "CONTEXT"))]
         for name, reason, data in cases:
             self.assertEqual(verify(data, context=b"c"), reason, name)
-            if reason not in ("CONTEXT", "SIGNATURE", "KEY"):
+            if reason not in ("CONTEXT", "SIGNATURE", "KEY"):  # which are the verifier's alone
                 self.assertEqual(hide(data, []), reason, name)
         self.assertEqual(verify(doc.write(fields={7: bytes(16)}), context=b"c"), "ROOT", "another salt of the key")
+        for size, reason in ((1 << 16, "OK"), (1 + (1 << 16), "LIMIT")):
+            self.assertEqual(verify(doc.write(fields={10: bytes(size)}), context=bytes(size)), reason)
+            got = sign(lines(1), context=bytes(size))
+            self.assertEqual("OK" if isinstance(got, bytes) else got[0], reason.replace("LIMIT", "RANGE"))
         self.assertEqual(verify(good, P256, b"c"), "KEY")
-        self.assertEqual(verify(good, Key("ed25519"), b"c"), "SIGNATURE")
+        self.assertEqual(verify(good, Key(ed25519.Ed25519PrivateKey.generate()), b"c"), "SIGNATURE")
 
     def test_bad_json_parts_are_refused(self):
         doc = Document(sign(b'{"a":1}', JSON))
-        for part in (b"", b"\0\0\0", b"\0\0\0\0", b"\0\0\0\2/a", b"\0\0\0\4/a1", b"\0\0\0\1a1", b"\xff\xff\xff\xff/a1"):
+        for part in (b"", b"\0\0\0", b"\0\0\0\0", b"\0\0\0\2/a", b"\0\0\0\4/a1", b"\0\0\0\1a1", b"\xff\xff\xff\xff/a1",
+                     b"\0\0\x10\1/" + bytes(4096) + b"1"):
             signed = Document(doc.write(parts=[part])).write(fields={})  # with a root of its own
             self.assertEqual(verify(signed), "PART", part)
 
@@ -433,11 +489,103 @@ class Documents(unittest.TestCase):
             self.assertEqual(hide(whole, [run]), "RUNS", run)
         self.assertEqual(sign(lines(8), required=[(8, 8)])[0], "RUNS")
 
-    def test_a_file_that_changes_while_it_is_signed_is_refused(self):
-        text = lines(5)
-        self.assertEqual(verify(sign(text, later=text)), "OK")
-        for later in (b"", text[:-1], text[:-2], text + b"x", text.replace(b"1", b"2")):
-            self.assertEqual(sign(text, later=later)[0], "CHANGED", later)
+    def test_a_file_that_changes_while_it_is_read_is_refused(self):
+        for text in (lines(5), b"1\n" + b"x" * (600 << 10) + b"\ny"):
+            for later in (b"", text[:-1], text[:-2], text + b"x", text + b"z\n" * 9, text.replace(b"1", b"2")):
+                seen = set()
+                for turn in range(1, 16):
+                    got = sign(text, later=later, turn=turn)
+                    seen.add(got[0] if isinstance(got, tuple) else "signed")
+                    if isinstance(got, bytes):
+                        self.assertIn(b"".join(Document(got).parts), (text, later))
+                self.assertIn("CHANGED", seen, later)
+                self.assertLessEqual(seen, {"CHANGED", "signed"}, later)
+        whole = sign(lines(5))
+        for use in (check, lambda *args, **change: hide(*args, [], **change)):
+            seen = [use(whole, later=whole.replace(b"1\n", b"2\n"), turn=turn) for turn in range(1, 16)]
+            self.assertIn("CHANGED", seen)
+            self.assertTrue(all(got in ("CHANGED", "ROOT", whole, lines(5)) for got in seen), seen)
+
+    def test_a_read_that_fails_ends_every_call(self):
+        text = b"1\n" + b"x" * (600 << 10)
+        whole = sign(text)
+        for result in (-1, 1 << 40):
+            for use, good in ((lambda **c: sign(text, **c), bytes), (lambda **c: check(whole, **c), text),
+                              (lambda **c: hide(whole, [(0, 0)], **c), bytes)):
+                for turn in itertools.count():
+                    got = use(later=result, turn=turn)
+                    if isinstance(got, bytes):
+                        break
+                    self.assertEqual(got if isinstance(got, str) else got[0], "READ", turn)
+                self.assertGreater(turn, 4)
+
+    def test_memory_that_runs_out_is_an_error(self):
+        text = b'{"a":[1,2,{"b":null}],"c":"d"}'
+        whole = sign(text, JSON, required_pointers=["/c"])
+        for use in (lambda: sign(text, JSON, required_pointers=["/c"]), lambda: check(whole),
+                    lambda: hide(whole, [(0, 1)])):
+            good, seen = use(), set()
+            for Memory.left in itertools.count():
+                got = use()
+                if Memory.left >= 0:
+                    break
+                if isinstance(got, bytes):  # OpenSSL did without
+                    self.assertTrue(got == good or isinstance(check(got), bytes))
+                else:
+                    seen.add(got if isinstance(got, str) else got[0])
+            Memory.left = -1
+            self.assertIsInstance(got, bytes)
+            self.assertLessEqual({"NOMEM"}, seen)
+            self.assertLessEqual(seen, {"NOMEM", "CRYPTO", "KEY", "SIGNATURE"}, "OpenSSL does not say why it fails")
+
+    def test_salts_are_wiped(self):
+        """In memory that is freed, and on the stack once they are hashed."""
+        whole = sign(lines(40))
+        doc = Document(whole)
+        salts = [("a salt", salt) for salt in doc.salts.values()]
+        with open("/proc/self/maps") as maps:
+            low, high = (int(x, 16) for x in re.search(r"(\S+)-(\S+) .*\[stack\]", maps.read()).groups())
+        stack, mem, found = bytearray(high - low), os.open("/proc/self/mem", os.O_RDONLY), []
+        self.addCleanup(os.close, mem)
+
+        def each(_, piece):
+            os.preadv(mem, [stack], low)
+            found.append(doc.fields[6] + doc.salts[piece[0].part] in stack)
+            return 0
+        self.assertEqual(with_document(whole, lambda d: LIB.pprf_redact_parts(d, EACH(each), None)), 0)
+        self.assertEqual(found, [False] * 40)
+        Memory.found.clear()
+        for use in (lambda: hide(whole, [(3, 9)]), lambda: check(whole)):
+            Memory.secrets = salts
+            use()
+            Memory.secrets = []
+        self.assertEqual(Memory.found, set())
+
+    def test_keys_of_other_algorithms_are_refused(self):
+        doc = Document(sign(lines(3), key=P256), P256)
+        for pair in (ec.generate_private_key(ec.SECP256K1()), ec.generate_private_key(ec.SECP384R1()),
+                     rsa.generate_private_key(65537, 2048)):
+            key = Key(pair)
+            self.assertEqual(sign(lines(3), key=key)[0], "KEY")
+            self.assertEqual(verify(doc.write(), key), "KEY")
+            if not isinstance(pair, rsa.RSAPrivateKey) and pair.key_size == 256:
+                doc.key = key
+                self.assertEqual(verify(doc.write(fields={}), key), "KEY")
+
+    def test_arguments_out_of_range_and_answers_of_callbacks(self):
+        doc, out = ctypes.c_void_p(1), WRITE(lambda *_: 7)
+
+        def answer(**change):
+            options = Options(size=ctypes.sizeof(Options), **change)
+            return LIB.pprf_redact_sign(reader(b"1"), None, ED.private, ctypes.byref(options), out, None, None)
+        self.assertEqual((LIB.pprf_redact_open(ctypes.byref(doc), None, None), doc.value), (GENERAL["NULL"], None))
+        for change in ({"required_count": 1}, {"context_len": 1}, {"count": 1}, {"required_pointer_count": 1}):
+            self.assertEqual(answer(kind=JSON, **change), GENERAL["NULL"], change)
+        self.assertEqual(answer(kind=LINES), -1)
+        self.assertEqual(LIB.pprf_redact_split(b"1", SIZE(1), None, SIZE(0), EACH(lambda *_: 7), None, None), -1)
+        for hidden in ((), (0,)):
+            whole = Document(sign(lines(2))).write(hidden)
+            self.assertEqual(with_document(whole, lambda doc: LIB.pprf_redact_parts(doc, EACH(lambda *_: 7), None)), -1)
 
     def test_lines_have_any_bytes_and_lengths(self):
         window = 256 << 10
@@ -529,8 +677,12 @@ becbf647612f3696 -0.0000033333333333333333|43143ff3c1cb0959 1424953923781206.2""
         self.assertEqual(self.split(b"7"), [("", "7")])
 
     def test_bad_json_is_refused(self):
-        for text in (b"", b"{", b"1 2", b'"\xff"', b'"\\ud800"', b"1e999", b"NaN"):
+        for text in (b"", b"{", b"1 2", b'"\xff"', b'"\\ud800"', b"1e999", b"NaN", b"[1\0,2]", b"1\0"):
             self.assertEqual(self.split(text)[0], "JSON", text)
+        self.assertEqual(self.split(b"[1\0,2]"), ("JSON", 2))
+        for text, where in ((b'[0,{"%s":1}]' % (b"k" * 4094), 1), (b'{"%s":[1]}' % (b"~" * 2047), 0)):
+            self.assertEqual(self.split(text), ("LIMIT", where))
+            self.assertEqual(verify(sign(text.replace(b"kk", b"k", 1).replace(b"~~", b"~", 1), JSON)), "OK")
         for text in (b'{"a":1,"a":2}', b'{"a":{"b":1,"\\u0062":2}}'):
             self.assertEqual(self.split(text)[0], "DUPLICATE", text)
 
@@ -542,6 +694,7 @@ becbf647612f3696 -0.0000033333333333333333|43143ff3c1cb0959 1424953923781206.2""
             self.assertEqual(hide(whole, runs_of(h)), "REQUIRED" if 3 in h else doc.write(h), h)
         self.assertEqual(verify(doc.write((0, 1, 2)), P256), "OK")
         self.assertEqual(sign(text, JSON, required_pointers=["/b", "/c"]), ("POINTER", 1))
+        self.assertEqual(sign(text, JSON, pointers=["/b"], required_pointers=["/a", "/c"]), ("POINTER", 2))
         self.assertEqual(sign(b'{"a":1,"a":1}', JSON)[0], "DUPLICATE")
 
 
@@ -577,9 +730,20 @@ class Program(unittest.TestCase):
         self.assertEqual(redacted, doc.write(range(1, 8)))
         self.assertEqual(self.run_it("show --pub pub --context c -", data=redacted),
                          doc.parts[0] + b"[7 lines hidden]\n" + doc.parts[8])
+        marks = sign(b"[2 lines hidden]\n\\[\nx\n [\n\xff[\x1b\n")
+        self.assertEqual(self.run_it("show --pub pub -", data=hide(marks, [(2, 2)])),
+                         b"\\[2 lines hidden]\n\\\\[\n[1 lines hidden]\n [\n\xff[\x1b\n")
         self.assertIn(b"2 of 9 lines shown", self.run_it("verify --pub pub --context c -", data=redacted))
         self.assertEqual(self.run_it("show signed"), lines(9))
         self.assertIn("NOT VERIFIED", self.errors)
+        self.put("zero", b"[1\0,2]")
+        self.put("json", b"[1]")
+        self.put("large", b"\x85\x5a\x7f\xff\xff\xff")
+        self.put("secret", ED.pair.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8,
+                                                 serialization.BestAvailableEncryption(b"phrase")))
+        os.truncate(os.path.join(self.dir.name, "large"), 1 << 31)
+        self.put("long", sign(b"\n" + bytes(1 + (16 << 20))))
+        names = os.listdir(self.dir.name)
         for line in """redact --lines 9 signed | 2 | required part cannot be hidden: line 9
 redact --lines 10 signed | 2 | beyond the last part
 redact --lines 0 signed | 1 | from 1
@@ -596,10 +760,81 @@ sign --key pub text | 2 | no private key
 sign --key key none | 2 | No such file
 sign --key key text -o /none/x | 4 | No such file
 sign --key key -o bad - | 2 | empty file
-sign --key key --json text | 2 | not JSON: byte""".splitlines():
+redact --lines 1 -o none/x signed | 4 | No such file
+sign --key secret text | 2 | encrypted
+sign --key key --json zero | 2 | not JSON: byte 3
+sign --key key --json --pointer /0 --pointer /2 json | 2 | no part: --pointer '/2'
+sign --key key --json --pointer /0 --require /0 --require /b json | 2 | no part: --require '/b'
+redact --match x long | 4 | longer than 16 MiB: line 2
+verify --pub pub large | 2 | longer than the format allows""".splitlines():
             args, status, says = line.split(" | ")
-            self.assertIn(says, self.run_it(args, int(status), b""), args)
-        self.assertEqual(sorted(os.listdir(self.dir.name)), ["key", "pub", "signed", "text"])
+            self.assertIn(says, self.run_it(args, int(status), b"", "ulimit -v 90000; "), args)
+        self.assertEqual(os.listdir(self.dir.name), names)
+
+    def test_a_regular_expression_that_fails_is_an_error(self):
+        rng = random.Random(SEED)
+        self.put("text", b"x\n" + bytes(rng.choices(b"ab", k=400000)) + b"aSmith\n")
+        self.run_it("sign --key key text -o signed")
+        limit = "ulimit -v 40000; "
+        redacted = self.run_it("redact --match x|(a|b)*a.*Smith signed", limit=limit)
+        self.assertEqual(self.run_it("show -", data=redacted), b"[2 lines hidden]\n")
+        says = self.run_it("redact --match 'x|(a|b)*a(a|b){16}.*Smith' signed -o out", 4, limit=limit)
+        self.assertIn("line 2", says)
+        self.assertNotIn("out", os.listdir(self.dir.name))
+
+    def test_an_output_keeps_its_kind_and_mode(self):
+        def path(name):
+            return os.path.join(self.dir.name, name)
+        for name, mode in (("private", 0o600), ("shared", 0o664)):
+            self.put(name, b"old")
+            os.chmod(path(name), mode)
+        if os.geteuid() == 0:
+            os.chown(path("shared"), 7, 8)
+        os.symlink("private", path("link"))
+        os.symlink("nothing", path("dangling"))
+        os.mkfifo(path("fifo"))
+        for name in ("new", "link", "shared"):
+            self.run_it(f"sign --key key text -o {name}", limit="umask 027; ")
+        self.run_it("sign --key key text -o dangling", 4)
+        stats = {name: os.stat(path(name)) for name in ("new", "private", "shared")}
+        self.assertEqual({name: oct(s.st_mode & 0o7777) for name, s in stats.items()},
+                         {"new": "0o640", "private": "0o600", "shared": "0o664"})
+        if os.geteuid() == 0:
+            self.assertEqual((stats["shared"].st_uid, stats["shared"].st_gid), (7, 8))
+        self.assertTrue(os.path.islink(path("link")))
+        with open(path("private"), "rb") as f:
+            self.assertEqual(verify(f.read()), "OK")
+        self.assertIn("writing failed", self.run_it("sign --key key text", 4, limit="exec > /dev/full; "))
+        self.assertEqual(verify(self.run_it("sign --key key text -o -")), "OK")
+        fifo = os.open(path("fifo"), os.O_RDONLY | os.O_NONBLOCK)  # no device: a bug would replace the system's
+        self.addCleanup(os.close, fifo)
+        self.run_it("sign --key key text -o fifo")
+        self.assertEqual(verify(os.read(fifo, 1 << 16)), "OK")
+        got = self.run_it("sign --key key -", limit="exec < text; dd bs=1 count=7 of=skipped status=none; ")
+        self.assertEqual(b"".join(Document(got).parts), lines(9)[7:])
+        self.assertNotIn("-", os.listdir(self.dir.name))
+
+    def test_an_output_is_synced_or_removed(self):
+        names = sorted(os.listdir(self.dir.name))
+        with open(os.path.join(self.dir.name, "endless"), "wb") as f:
+            f.truncate(1 << 40)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            with subprocess.Popen([PROGRAM, "sign", "--key", "key", "endless", "-o", "out"], cwd=self.dir.name) as run:
+                while not any(name.startswith("out.") for name in os.listdir(self.dir.name)):
+                    self.assertIsNone(run.poll())
+                    time.sleep(0.01)
+                time.sleep(0.1)
+                run.send_signal(number)
+                self.assertEqual(run.wait(), -number)
+        os.remove(os.path.join(self.dir.name, "endless"))
+        self.assertEqual(sorted(os.listdir(self.dir.name)), names)
+        if shutil.which("strace") is None:
+            self.skipTest("not installed: strace")
+        limit = 'set -- strace -qq -o log -e inject=fsync:error=EIO "$@"; '
+        says = self.run_it("sign --key key text -o out", 4, limit=limit)
+        self.assertIn("Input/output error", says)
+        os.remove(os.path.join(self.dir.name, "log"))
+        self.assertEqual(sorted(os.listdir(self.dir.name)), names)
 
     def test_a_document_that_fails_is_not_shown(self):
         doc = Document(sign(lines(9)))
@@ -615,6 +850,11 @@ sign --key key --json text | 2 | not JSON: byte""".splitlines():
         self.assertEqual(self.run_it("show -", data=doc.write((1, 2))),
                          b'/a/x: {}\n[2 values hidden]\n/b/1: {"c":[]}\n/bb: 3\n')
         self.assertIn("required", self.run_it("redact --pointer /a -", 2, doc.write()))
+        name = "\n\x7f\x80\x9f\xa0\\: b:c:"
+        marks = sign(json.dumps({name: name, "c" * 4000: "\xc2\x80"}).encode(), JSON)
+        self.assertEqual(self.run_it("show --pub pub -", data=marks).decode(),
+                         r"/\u000a\u007f\u0080\u009f" "\xa0" r"\u005c\u003a b:c:: "
+                         r'"\n\u007f\u0080\u009f' "\xa0" r'\\: b:c:"' f'\n/{"c" * 4000}: "\xc2' r'\u0080"' "\n")
         self.assertIn("no shown part", self.run_it("redact --pointer /a/y -", 1, doc.write((1,))))
         self.assertIn("--pointer", self.run_it("redact --lines 1 -", 1, doc.write()))
 
