@@ -22,7 +22,7 @@ static const char SECONDS[] = "60";
 
 struct cell {
   int fd;                  /* of a file, -1: not open */
-  bool loaded;
+  bool loaded, given;      /* given: an attempt to commit has had the next value */
   int at;                  /* the slot of the current value */
   uint8_t slot[2][CELL];   /* of a file: the current value and the next one */
   char warning[256];
@@ -33,8 +33,8 @@ struct cell {
  *
  * Two slots in separate blocks hold the current value, K, and the one that the next commit will use, K'.  A
  * write overwrites K by a fresh K'', with one sync: K is gone, K' is current.  If it is torn, its slot is no record,
- * and K' is current all the same.  If it did not happen, K is.  That K' lies there before its commit tells a thief
- * nothing: he has K too, which opens more. */
+ * and K' is current all the same.  If it did not happen, K is.  K' is replaced, synced, when the file is opened and
+ * before a second attempt to commit: what an attempt that was cut off sealed under K' must never open again. */
 
 static int file_failed(const struct cell *c, int err, const char *what)
 {
@@ -73,11 +73,15 @@ static int write_slot(struct cell *c, int i, int (*sync)(int))
   return ok ? PPRF_OK : file_failed(c, PPRF_VAULT_ERR_CLOSED, "write and sync");
 }
 
-/* A fresh value whose counter follows that of slot 1 - i. */
+/* A fresh value whose counter follows that of slot 1 - i; after an error the slot is as it was. */
 static int refresh(struct cell *c, int i)
 {
-  int err = draw(c->slot[i], CELL);
-  put_le(c->slot[i], get_le(c->slot[1 - i], 8) + 1, 8);
+  uint8_t value[CELL];
+  int err = draw(value, CELL);
+  put_le(value, get_le(c->slot[1 - i], 8) + 1, 8);
+  if (err == PPRF_OK)
+    memcpy(c->slot[i], value, CELL);
+  OPENSSL_cleanse(value, sizeof value);
   return err;
 }
 
@@ -92,7 +96,8 @@ static int open_file(struct cell *c, int flags)
   return PPRF_OK;
 }
 
-/* The other slot is written at each first read: it may be torn, or never have been synced. */
+/* The other slot is written at each first read: a commit that was cut off may have used it, it may be torn, or never
+ * have been synced. */
 static int load_file(struct cell *c)
 {
   bool good[2] = {read_slot(c, 0), read_slot(c, 1)};
@@ -102,7 +107,7 @@ static int load_file(struct cell *c)
   if ((!good[0] && !good[1]) || (good[0] && good[1] && a + 1 != b && b + 1 != a))
     return fail(PPRF_VAULT_ERR_CELL, "cell %s: it is damaged, or is no cell", c->text);
   c->at = good[0] && (!good[1] || a < b) ? 0 : 1;
-  int err = good[1 - c->at] ? PPRF_OK : refresh(c, 1 - c->at);
+  int err = refresh(c, 1 - c->at);
   if (err == PPRF_OK)
     err = write_slot(c, 1 - c->at, fdatasync);
   c->loaded = err == PPRF_OK;
@@ -148,7 +153,9 @@ static int file_next(void *arg, uint8_t value[CELL])
     if (err == PPRF_OK && sync_directory(c->text) != 0)
       err = file_failed(c, PPRF_VAULT_ERR_CELL, "sync the directory");
     c->loaded = err == PPRF_OK;
-  }
+  } else if (c->given && (err = refresh(c, 1 - c->at)) == PPRF_OK)
+    err = write_slot(c, 1 - c->at, fdatasync);
+  c->given = true;
   memcpy(value, c->slot[1 - c->at], CELL);
   return err;
 }
@@ -159,9 +166,11 @@ static int file_write(void *arg, const uint8_t value[CELL])
   if (!c->loaded || CRYPTO_memcmp(value, c->slot[1 - c->at], CELL) != 0)
     return fail(PPRF_VAULT_ERR_CELL, "cell %s: another value than the next one", c->text);
   int err = refresh(c, c->at);
-  if (err == PPRF_OK)
-    err = write_slot(c, c->at, fdatasync);
+  if (err != PPRF_OK)
+    return err;
+  err = write_slot(c, c->at, fdatasync);
   c->at = 1 - c->at;
+  c->given = false;
   return err;
 }
 

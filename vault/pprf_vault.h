@@ -62,7 +62,9 @@ struct pprf_vault_cell {
    * @retval PPRF_VAULT_CELL_EMPTY  there is none yet.
    * @retval PPRF_VAULT_ERR_CELL    it cannot be read. */
   int (*read)(void *arg, uint8_t value[PPRF_VAULT_CELL_BYTES]);
-  /** Give the value that the following write will store, for a cell that prepares it; NULL: the vault draws it. */
+  /** Give the value that the following write will store, for a cell that prepares it; NULL: the vault draws it.
+   * It must be fresh in each call, and after each opening: pages of an attempt that was cut off may be on the disk
+   * under a value given before, and would open again when that became current. */
   int (*next)(void *arg, uint8_t value[PPRF_VAULT_CELL_BYTES]);
   /** Replace the value.  The same value may be written again after PPRF_VAULT_ERR_UNKNOWN.
    * @retval PPRF_OK                 the new value is durable, and the old one is gone.

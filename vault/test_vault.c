@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The vault against ref, and in every state that a crash, a bad cell or a damaged store can leave.
  * usage: test_vault [SEED] */
+#include <errno.h>
 #include <fcntl.h>
+#include <openssl/rand.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -10,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,14 +45,16 @@ struct image {
   struct bytes {
     uint8_t *at;
     size_t len;
-  } file[3]; /* the store, its log, the cell's file */
+  } file[5]; /* the store, its log, the cell's file, the mirror, its log */
 };
-static const char *const suffix[] = {"", "-wal", ".cell"};
+enum { FILES = 5 };
+static const char *const suffix[FILES] = {"", "-wal", ".cell", "", "-wal"};
 
 static const char *file_name(int i)
 {
   static char name[100];
-  snprintf(name, sizeof name, "%s%s", store, suffix[i]);
+  snprintf(name, sizeof name, "%s%s%s", i < 3 ? store : dir, i < 3 ? "" : "/mirror/vault",
+           suffix[i]);
   return name;
 }
 
@@ -68,14 +73,14 @@ static struct bytes read_file(const char *name)
 static struct image take_image(void)
 {
   struct image image;
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < FILES; i++)
     image.file[i] = read_file(file_name(i));
   return image;
 }
 
 static void put_image(const struct image *image)
 {
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < FILES; i++) {
     unlink(file_name(i));
     int fd = image->file[i].at == NULL ? -1 : open(file_name(i), O_WRONLY | O_CREAT, 0600);
     if (fd >= 0 && write(fd, image->file[i].at, image->file[i].len) != (ssize_t)image->file[i].len)
@@ -87,13 +92,13 @@ static void put_image(const struct image *image)
 
 static void free_image(struct image *image)
 {
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < FILES; i++)
     free(image->file[i].at);
 }
 
 static void no_files(void)
 {
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < FILES; i++)
     unlink(file_name(i));
 }
 
@@ -571,6 +576,170 @@ static void a_thief(void)
   end_test("every row ever written and the newest cell open the live pages, and no other");
 }
 
+/* ---- every image of the disk ever seen, and the newest cell */
+
+static _Atomic int calls, fails_at = -1; /* at this call the process ends, or the call fails */
+static bool it_ends;
+
+static bool call_fails(void)
+{
+  if (calls++ != fails_at)
+    return false;
+  if (it_ends)
+    _exit(2);
+  errno = EIO;
+  return true;
+}
+
+/* The calls by which SQLite and cell.c change files, and the one that gives random bytes. */
+#pragma GCC visibility push(default)
+ssize_t pwrite64(int fd, const void *bytes, size_t len, off64_t at)
+{
+  return call_fails() ? -1 : syscall(SYS_pwrite64, fd, bytes, len, at);
+}
+
+int fsync(int fd)
+{
+  return call_fails() ? -1 : (int)syscall(SYS_fsync, fd);
+}
+
+int fdatasync(int fd)
+{
+  return call_fails() ? -1 : (int)syscall(SYS_fdatasync, fd);
+}
+
+int ftruncate64(int fd, off64_t len)
+{
+  return call_fails() ? -1 : (int)syscall(SYS_ftruncate, fd, len);
+}
+
+int unlink(const char *name)
+{
+  return call_fails() ? -1 : (int)syscall(SYS_unlink, name);
+}
+
+int RAND_priv_bytes(unsigned char *bytes, int len)
+{
+  return call_fails() ? 0 : RAND_bytes(bytes, len);
+}
+#pragma GCC visibility pop
+
+/* Open a store of an image, with one of its roots, as if that were the root of one value in the newest cell's file.
+ * @return whether it opens; if so, no leaf of the set `gone` may have a value */
+static bool transplant(const struct image *image, int from, int64_t root, const struct bytes *cell,
+                       size_t slot, uint64_t gone)
+{
+  uint8_t one[2 * 4096] = {0}, out[16];
+  struct image stolen = {{image->file[from], image->file[from + 1], {one, sizeof one}}};
+  struct pprf_vault_cell c = in_file();
+  pprf_vault *v;
+  memcpy(one + slot, cell->at + slot, CELL + 32);
+  put_image(&stolen);
+  check(sqlite3_open(store, &raw) == SQLITE_OK &&
+        sql("DELETE FROM root WHERE counter != %lld; UPDATE root SET counter = %lld", root,
+            (int64_t)get_le(one + slot, 8)) == SQLITE_OK);
+  sqlite3_close(raw);
+  if (pprf_vault_open(&v, store, &c, NULL) != PPRF_OK)
+    return false;
+  for (uint64_t leaf = 0; leaf < 32; leaf++)
+    check((gone >> leaf & 1) == 0 || pprf_vault_eval(v, leaf, out) == PPRF_ERR_PUNCTURED);
+  pprf_vault_close(v);
+  return true;
+}
+
+/* Pair the images with the newest cell's file.  @return pairs that opened */
+static int pair(const struct image *image, int count, uint64_t gone)
+{
+  struct image newest = take_image();
+  int opened = 0;
+  for (int i = 0; i < count; i++)
+    for (int from = 0; from <= 3; from += 3) {
+      int64_t root[8];
+      int roots = 0;
+      sqlite3_stmt *st = NULL;
+      struct image one = {{image[i].file[from], image[i].file[from + 1]}};
+      put_image(&one);
+      sqlite3_open(store, &raw);
+      (void)sqlite3_prepare_v2(raw, "SELECT counter FROM root", -1, &st, NULL);
+      while (roots < 8 && sqlite3_step(st) == SQLITE_ROW)
+        root[roots++] = sqlite3_column_int64(st, 0);
+      sqlite3_finalize(st);
+      sqlite3_close(raw);
+      for (int k = 0; k < 2 * roots; k++)
+        if (newest.file[2].len > (k % 2 == 0 ? 0u : 4096u))
+          opened +=
+            transplant(&image[i], from, root[k / 2], &newest.file[2], k % 2 == 0 ? 0 : 4096, gone);
+    }
+  put_image(&newest);
+  free_image(&newest);
+  return opened;
+}
+
+/* Erase a leaf, with a second attempt after an error.  @return 0 it is final, 1 it is not */
+static int erase_leaf(uint64_t leaf)
+{
+  struct pprf_vault_cell cell = in_file();
+  pprf_vault *v;
+  int err = pprf_vault_open(&v, store, &cell, &options);
+  if (err == PPRF_OK)
+    err = pprf_vault_erase(v, leaf, NULL);
+  for (int i = 0; i < 3 && v != NULL && (i == 0 || err != PPRF_OK); i++)
+    err = pprf_vault_commit(v, NULL);
+  pprf_vault_close(v);
+  return err != PPRF_OK;
+}
+
+/* A vault in which leaf 0 is erased; leaf 1, by a process that ends at a call, or in which that call fails; and two
+ * more.  After each step the images so far are paired with the cell.  @return whether there was such a call */
+static bool erased_stays_erased(int call, bool ends, int *opened)
+{
+  struct image image[4];
+  uint64_t gone = 0;
+  int status = 0;
+  pprf_vault_close(new_vault(in_file(), 5, PPRF_AES_128));
+  for (int i = 0; i < 4; i++) {
+    pid_t pid = i == 1 ? fork() : 0;
+    if (i == 1 && pid == 0) {
+      it_ends = ends;
+      calls = 0;
+      fails_at = call;
+      int result = erase_leaf(1);
+      _exit(calls > call ? result : 3 + result);
+    }
+    if (i == 1)
+      check(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+    bool final = i == 1 ? WEXITSTATUS(status) % 3 == 0 : erase_leaf((uint64_t)i) == 0;
+    check(final || i == 1);
+    gone |= (uint64_t) final << i;
+    image[i] = take_image();
+    *opened += pair(image, i + 1, gone);
+  }
+  for (int i = 0; i < 4; i++)
+    free_image(&image[i]);
+  no_files();
+  return WEXITSTATUS(status) < 3;
+}
+
+static void every_image(void)
+{
+  char mirror[80];
+  snprintf(mirror, sizeof mirror, "%s/mirror", dir);
+  check(mkdir(mirror, 0700) == 0);
+  for (int with = 0; with < 2; with++) {
+    int opened = 0, call[2] = {0, 0};
+    options.mirror = with ? mirror : NULL;
+    for (int ends = 0; ends < 2; ends++)
+      while (erased_stays_erased(call[ends], ends, &opened) && call[ends] < 1000)
+        call[ends]++;
+    tap_note("%d calls end the process, %d fail; %d pairs open", call[1], call[0], opened);
+    check(call[0] > 15 && call[1] > 15 && opened > 4 * call[0]);
+  }
+  options.mirror = NULL;
+  check(rmdir(mirror) == 0);
+  end_test(
+    "no image of the disk opens an erased leaf with the newest cell, also after a commit that was cut off");
+}
+
 /* ---- one process, many threads */
 
 static void *worker(void *arg)
@@ -766,6 +935,7 @@ int main(int argc, char **argv)
   a_damaged_cell();
   damaged_pages();
   a_thief();
+  every_image();
   threads_and_processes();
   pages_stay_full();
   a_vault_equals_one_key();
