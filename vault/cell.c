@@ -177,8 +177,10 @@ static int file_write(void *arg, const uint8_t value[CELL])
 static void cell_close(void *arg)
 {
   struct cell *c = arg;
-  if (c->fd >= 0)
+  if (c->fd >= 0) {
+    (void)flock(c->fd, LOCK_UN); /* a child of fork may have the file open */
     (void)close(c->fd);
+  }
   wipe_free(c, sizeof *c);
 }
 

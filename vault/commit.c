@@ -367,15 +367,59 @@ static int next_value(pprf_vault *v)
   return err;
 }
 
+/* Does the cell still hold this vault's value?  Another vault may have been given the same cell. */
+static int check_cell(pprf_vault *v)
+{
+  uint8_t holds[CELL];
+  int err = v->cell.read(v->cell.arg, holds);
+  if (err == PPRF_VAULT_CELL_EMPTY && v->root.counter == 0)
+    err = PPRF_OK;
+  else if (err == PPRF_VAULT_CELL_EMPTY ||
+           (err == PPRF_OK && CRYPTO_memcmp(holds, v->value, CELL) != 0))
+    err = fail(PPRF_VAULT_ERR_CELL,
+               "cell: it no longer holds the value of commit %llu: something else writes it",
+               (unsigned long long)v->root.counter);
+  OPENSSL_cleanse(holds, sizeof holds);
+  return err;
+}
+
+/* No page in use may be listed as one to be removed: the list is not sealed.  Leaf pages are not read. */
+static int check_list(pprf_vault *v, const struct entry *e, unsigned above)
+{
+  struct page p = {.level = 0};
+  struct node *node = NULL;
+  size_t count = 0;
+  uint64_t total;
+  if (store_lists(&v->store, e->row, v->root.counter))
+    return fail(PPRF_VAULT_ERR_DAMAGED, "page %llu: it is in use, and listed as one to be removed",
+                (unsigned long long)e->row);
+  int err = above == 1 ? PPRF_OK : page_read(v, 0, e, above, &p, &node, &count, &total);
+  nodes_free(node, count);
+  pprf_free(p.key);
+  for (size_t i = 0; i < p.count && err == PPRF_OK; i++)
+    err = check_list(v, &p.child[i], p.level);
+  wipe_free(p.child, p.room * sizeof *p.child);
+  return err;
+}
+
 static int write_commit(pprf_vault *v)
 {
-  int err = next_value(v);
+  int err = check_cell(v);
+  if (err == PPRF_OK && !v->store.begun && v->root.counter != 0) {
+    struct entry root;
+    err = tree_root(v, &root);
+    if (err == PPRF_OK)
+      err = check_list(v, &root, 0);
+    OPENSSL_cleanse(&root, sizeof root);
+  }
   if (err == PPRF_OK)
-    err = store_begin(&v->store, &v->root, v->next.counter);
+    err = next_value(v);
   if (err != PPRF_OK)
     return err;
   v->stamp++;
-  err = flush(v);
+  err = store_begin(&v->store, &v->root, v->next.counter);
+  if (err == PPRF_OK)
+    err = flush(v);
   if (err == PPRF_OK)
     err = store_end(&v->store, &v->next);
   if (err != PPRF_OK) {

@@ -53,7 +53,8 @@ enum {
 
 /** A place for 32 secret bytes that can be replaced such that the old bytes are gone.  The first 8 of them are a
  * counter, little-endian, which grows with every write; the others are random.  A vault calls these functions one at
- * a time.  pprf_vault_cell makes the usual ones. */
+ * a time.  pprf_vault_cell makes the usual ones.  A cell belongs to one store: each commit first asks whether it still
+ * holds the value of the last one, but what another process writes just then is lost. */
 struct pprf_vault_cell {
   size_t size; /**< sizeof(struct pprf_vault_cell) */
   void *arg;   /**< passed to each function */
@@ -66,7 +67,8 @@ struct pprf_vault_cell {
    * It must be fresh in each call, and after each opening: pages of an attempt that was cut off may be on the disk
    * under a value given before, and would open again when that became current. */
   int (*next)(void *arg, uint8_t value[PPRF_VAULT_CELL_BYTES]);
-  /** Replace the value.  The same value may be written again after PPRF_VAULT_ERR_UNKNOWN.
+  /** Replace the value.  The same value may be written again after PPRF_VAULT_ERR_UNKNOWN.  A cell that can should
+   * refuse a counter that does not grow: the write of a killed process may arrive after that of a newer commit.
    * @retval PPRF_OK                 the new value is durable, and the old one is gone.
    * @retval PPRF_VAULT_ERR_UNKNOWN  either may be in place, now or later.
    * @retval PPRF_VAULT_ERR_CLOSED   a sync failed: either may be in place after the next power cut. */
@@ -82,8 +84,9 @@ struct pprf_vault_cell {
  * @param[in]  spec "file:PATH", a file that the first write makes; or a command for /bin/sh.  It is run
  *                  with one more argument: read, and it prints the 32 bytes, or nothing if there are none yet; or
  *                  write, and it reads them from standard input.  A status other than 0, or no end within 60 seconds,
- *                  is a failure; what it prints on standard error is not touched.  After each write the value is read
- *                  back.
+ *                  is a failure, and so is every run in a process that ignores SIGCHLD; what it leaves running must
+ *                  not hold its standard output, which is read to the end; standard error is not touched.  After each
+ *                  write the value is read back.
  * @retval PPRF_OK         *cell can be used; the file, or the command, was not touched yet.
  * @retval PPRF_ERR_NULL   cell or spec is NULL.
  * @retval PPRF_ERR_NOMEM  no memory. */
@@ -105,7 +108,8 @@ struct pprf_vault_options {
                              it changes the cell; a copy that is behind is brought up to date; NULL: none */
   size_t cache_bytes; /**< memory for pages without changes, in bytes; 0: 8 MB */
   uint64_t count;     /**< an erasure commits if it is the count-th not yet committed; 0: never */
-  unsigned seconds;   /**< or if the oldest not yet committed is so many seconds old; 0: never */
+  unsigned
+    seconds; /**< or, when it is made, the oldest not yet committed is so many seconds old; 0: never */
 };
 
 /** A vault in use. */
@@ -131,7 +135,8 @@ PPRF_API int pprf_vault_create(pprf_vault **vault, const char *path,
  * @param[in]  cell    its cell; it is closed with the vault, on an error at once.
  * @param[in]  options choices, or NULL.
  * @retval PPRF_OK                  it is open.
- * @retval PPRF_VAULT_ERR_ROLLBACK  the store is older than the cell, or the cell older than the store.
+ * @retval PPRF_VAULT_ERR_ROLLBACK  the store is older than the cell, or the cell two commits or more older than the
+ *                                  store; one that is a single commit older opens the vault as it was.
  * @retval others                   as described above. */
 PPRF_API int pprf_vault_open(pprf_vault **vault, const char *path,
                              const struct pprf_vault_cell *cell,

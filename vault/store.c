@@ -87,11 +87,17 @@ static int make_tables(struct store *s, int i, const struct tree *tree)
   return err == PPRF_OK ? run(s, "commit", "COMMIT") : err;
 }
 
+/* No views, which could be endless, no triggers and no virtual tables: these have no root page. */
+static const char *const only_tables[] = {
+  "SELECT count(*) = 4 AND sum(type = 'table' AND rootpage > 0) = 4 FROM main.sqlite_schema",
+  "SELECT count(*) = 4 AND sum(type = 'table' AND rootpage > 0) = 4 FROM mirror.sqlite_schema"};
+
 static int read_head(struct store *s, int i, struct tree *tree)
 {
   sqlite3_stmt *st = NULL;
   char *text = sqlite3_mprintf("SELECT head FROM %w.vault WHERE id = 1", schema_name[i]);
-  bool good = sqlite3_prepare_v2(s->db, text, -1, &st, NULL) == SQLITE_OK &&
+  bool good = store_number(s, only_tables[i]) == 1 &&
+              sqlite3_prepare_v2(s->db, text, -1, &st, NULL) == SQLITE_OK &&
               sqlite3_step(st) == SQLITE_ROW && sqlite3_column_bytes(st, 0) == PUBLIC;
   if (good)
     memcpy(tree->head, sqlite3_column_blob(st, 0), PUBLIC);
@@ -111,9 +117,10 @@ static int prepare_statements(struct store *s, int i)
   static const char *const format[] = {"SELECT sealed FROM %w.page WHERE row = ?",
                                        "INSERT INTO %w.page VALUES (?, ?)",
                                        "INSERT OR REPLACE INTO %w.gone VALUES (?, ?)",
-                                       "INSERT OR REPLACE INTO %w.root VALUES (?, ?, ?)"};
-  sqlite3_stmt **st[] = {&s->get[i], &s->put[i], &s->gone[i], &s->root[i]};
-  for (int k = 0; k < 4; k++) {
+                                       "INSERT OR REPLACE INTO %w.root VALUES (?, ?, ?)",
+                                       "SELECT 1 FROM %w.gone WHERE row = ? AND at <= ?"};
+  sqlite3_stmt **st[] = {&s->get[i], &s->put[i], &s->gone[i], &s->root[i], &s->listed[i]};
+  for (int k = 0; k < 5; k++) {
     char *text = sqlite3_mprintf(format[k], schema_name[i]);
     int code = sqlite3_prepare_v3(s->db, text, -1, SQLITE_PREPARE_PERSISTENT, st[k], NULL);
     sqlite3_free(text);
@@ -188,6 +195,7 @@ int store_open(struct store *s, const char *path, bool make, struct tree *tree)
   if (sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, NULL) !=
       SQLITE_OK)
     return sql_failed(s, path);
+  (void)sqlite3_limit(s->db, SQLITE_LIMIT_LENGTH, 1 << 20); /* a foreign row may be longer */
   sqlite3_wal_hook(s->db, watch_log,
                    s); /* in place of SQLite's own checkpoints, whose errors nobody sees */
   int err = prepare_schema(s, 0);
@@ -210,6 +218,7 @@ void store_close(struct store *s)
     (void)sqlite3_finalize(s->put[i]);
     (void)sqlite3_finalize(s->gone[i]);
     (void)sqlite3_finalize(s->root[i]);
+    (void)sqlite3_finalize(s->listed[i]);
   }
   (void)sqlite3_close_v2(s->db);
   memset(s, 0, sizeof *s);
@@ -275,6 +284,18 @@ int store_root(struct store *s, uint64_t counter, struct root *root)
             : sql_failed(s, "roots");
   (void)sqlite3_finalize(st);
   return err;
+}
+
+bool store_lists(struct store *s, uint64_t row, uint64_t counter)
+{
+  bool listed = false;
+  for (int i = 0; i < s->schemas; i++) {
+    (void)sqlite3_bind_int64(s->listed[i], 1, (sqlite3_int64)row);
+    (void)sqlite3_bind_int64(s->listed[i], 2, (sqlite3_int64)counter);
+    listed = sqlite3_step(s->listed[i]) != SQLITE_DONE || listed;
+    (void)sqlite3_reset(s->listed[i]);
+  }
+  return listed;
 }
 
 /* Remove what the confirmed commit replaced.  After opening, what a commit without a confirmation left is listed,

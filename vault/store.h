@@ -22,7 +22,7 @@ struct root {
 
 struct store {
   sqlite3 *db;
-  sqlite3_stmt *get[2], *put[2], *gone[2], *root[2]; /* of the store, of its mirror */
+  sqlite3_stmt *get[2], *put[2], *gone[2], *root[2], *listed[2]; /* of the store, of its mirror */
   int schemas;                                       /* 2 with a mirror */
   int frames;                                        /* longest write-ahead log, in pages */
   uint64_t last_row;                                 /* the highest number used so far */
@@ -44,6 +44,8 @@ uint64_t store_newest(struct store *s);
 /** The result of a query without secrets, 0 if it has none. */
 uint64_t store_number(struct store *s, const char *query);
 
+/** Would the commit after the one with this counter remove the page, from the store or its mirror? */
+bool store_lists(struct store *s, uint64_t row, uint64_t counter);
 /** Write a commit: begin, pages and what they replace, end.  `from` is the root that the cell has confirmed. */
 int store_begin(struct store *s, const struct root *from, uint64_t counter);
 int store_put(struct store *s, uint64_t row, const uint8_t *sealed, size_t len);

@@ -138,6 +138,12 @@ int page_read(pprf_vault *v, int schema, const struct entry *e, unsigned above, 
            : failed(err, "page");
 }
 
+int tree_root(const pprf_vault *v, struct entry *root)
+{
+  *root = (struct entry){.row = v->root.row};
+  return derive(root->key, v->value, CELL, v->root.salt, "pprf vault root");
+}
+
 int page_load(pprf_vault *v, struct page *parent, struct entry *e)
 {
   struct page *p = calloc(1, sizeof *p);
@@ -174,22 +180,17 @@ static size_t entry_of(const struct page *p, uint64_t leaf)
 int tree_find(pprf_vault *v, uint64_t leaf, struct page **found, uint64_t *until)
 {
   struct page *p = &v->top;
-  *found = NULL;
+  int err = PPRF_OK;
   *until = UINT64_MAX;
-  do {
-    if (p->count == 0)
-      return PPRF_OK;
+  while (p->count > 0) { /* a leaf page has no entries */
     size_t i = entry_of(p, leaf);
-    if (p->child[i].page == NULL) {
-      int err = page_load(v, p, &p->child[i]);
-      if (err != PPRF_OK)
-        return err;
-    }
+    if (p->child[i].page == NULL && (err = page_load(v, p, &p->child[i])) != PPRF_OK)
+      break;
     if (i + 1 < p->count)
       *until = p->child[i + 1].first - 1;
     p = p->child[i].page;
-  } while (p->level > 0);
-  touch(v, p);
-  *found = p;
-  return PPRF_OK;
+  }
+  touch(v, p); /* after an error too: pages just loaded are newer than those above them */
+  *found = err == PPRF_OK && p->key != NULL ? p : NULL;
+  return err;
 }

@@ -70,6 +70,8 @@ int page_splice(struct page *p, size_t i, size_t old, size_t new);
  * root.  *total: what a root says of the vault's nodes. */
 int page_read(pprf_vault *v, int schema, const struct entry *e, unsigned above, struct page *p,
               struct node **node, size_t *count, uint64_t *total);
+/** The entry of the confirmed root, not of the one in memory, which may be of a commit that failed. */
+int tree_root(const pprf_vault *v, struct entry *root);
 /** Load the page of an entry of `parent`. */
 int page_load(pprf_vault *v, struct page *parent, struct entry *e);
 /** The leaf page that holds the nodes at and around a leaf; NULL if all is erased.  *until: the last leaf before the

@@ -183,9 +183,8 @@ int pprf_vault_verify(pprf_vault *v, uint64_t *pages)
   int err = enter(v, false);
   if (err != PPRF_OK)
     return err;
-  /* not the root in memory, which may be of a commit that failed or is not confirmed */
-  struct entry root = {.row = v->root.row};
-  err = derive(root.key, v->value, CELL, v->root.salt, "pprf vault root");
+  struct entry root;
+  err = tree_root(v, &root);
   for (int i = 0; i < v->store.schemas && err == PPRF_OK; i++) {
     struct walk w = {.schema = i};
     err = walk_page(v, &root, 0, &w);
@@ -243,7 +242,7 @@ static int record(pprf_vault *v, bool seal, uint64_t id, const uint8_t *in, size
            (unsigned long long)id);
   OPENSSL_cleanse(leaf, sizeof leaf);
   OPENSSL_cleanse(key, sizeof key);
-  return failed(err, "record");
+  return err == PPRF_ERR_CRYPTO ? failed(err, "record") : err;
 }
 
 int pprf_vault_seal(pprf_vault *v, uint64_t id, const uint8_t *text, size_t len, uint8_t *out)
@@ -422,9 +421,11 @@ static int open_root(pprf_vault *v)
       err, "the cell is of commit %llu, the store's last one is %llu: %s was restored from a copy",
       (unsigned long long)counter, (unsigned long long)newest,
       newest < counter ? "the store" : "the cell");
+  if (err == PPRF_OK && v->store.last_row > v->root.row + UINT32_MAX)
+    return fail(PPRF_VAULT_ERR_DAMAGED, "store: page %llu: its number is far beyond the root's",
+                (unsigned long long)v->store.last_row);
   if (err == PPRF_OK)
-    err = derive(e->key, v->value, CELL, v->root.salt, "pprf vault root");
-  e->row = v->root.row;
+    err = tree_root(v, e);
   if (err == PPRF_OK)
     err = page_load(v, &v->top, e);
   return err == PPRF_VAULT_ERR_DAMAGED

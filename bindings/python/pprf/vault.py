@@ -6,8 +6,10 @@ libpprf-vault0 puts it where the system finds it, or the environment's PPRF_VAUL
 """
 from __future__ import annotations
 
+import contextlib
 import operator
 import os
+import threading
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Optional, Union
 
@@ -68,7 +70,7 @@ class Vault:
 
     def __init__(self, path: Union[str, os.PathLike[str]], cell: Optional[str] = None, *, mirror: Optional[str] = None,
                  cache_bytes: int = 0, count: int = 0, seconds: int = 0, _key: Any = None) -> None:
-        self._handle = _ffi.NULL
+        self._handle, self._pid, self._lock = _ffi.NULL, os.getpid(), threading.RLock()
         self._lib: Any = _ffi.dlopen(os.environ.get("PPRF_VAULT_LIBRARY", "libpprf_vault.so.0"))
         name, its = os.fsencode(path), _ffi.new("struct pprf_vault_cell *")
         self._check(self._lib.pprf_vault_cell(its, b"file:" + name + b".cell" if cell is None else os.fsencode(cell)))
@@ -109,6 +111,14 @@ class Vault:
                 _SUITE_UNKNOWN: SuiteError}
         raise kind.get(err, Error)(text)
 
+    def _turn(self) -> contextlib.AbstractContextManager[Any]:
+        """Calls take turns, so that close waits for them; in a child of fork the lock may be held for ever."""
+        return self._lock if os.getpid() == self._pid else contextlib.nullcontext()
+
+    def _call(self, name: str, *args: Any, leaf: Any = None) -> None:
+        with self._turn():
+            self._check(getattr(self._lib, "pprf_vault_" + name)(self._handle, *args), leaf)
+
     def _leaf(self, leaf: Any) -> int:
         number = operator.index(leaf)
         if not 0 <= number < 1 << self.depth:
@@ -118,7 +128,7 @@ class Vault:
     def eval(self, id: int) -> bytes:
         """The value of a leaf; PuncturedError if it is erased."""
         out = _ffi.new("uint8_t[]", 32)
-        self._check(self._lib.pprf_vault_eval(self._handle, self._leaf(id), out), id)
+        self._call("eval", self._leaf(id), out, leaf=id)
         value = bytes(_ffi.buffer(out, self._bytes))
         _ffi.memmove(out, bytes(32), 32)
         return value
@@ -127,16 +137,14 @@ class Vault:
         """Encrypt a record under a leaf: AES-256-GCM with a random nonce, which comes first; the id is bound to it."""
         text = _ffi.from_buffer("uint8_t[]", data)
         out = bytearray(len(text) + _RECORD_BYTES)
-        self._check(self._lib.pprf_vault_seal(self._handle, self._leaf(id), text, len(text),
-                                              _ffi.from_buffer("uint8_t[]", out)), id)
+        self._call("seal", self._leaf(id), text, len(text), _ffi.from_buffer("uint8_t[]", out), leaf=id)
         return bytes(out)
 
     def open(self, id: int, data: Buffer) -> bytes:
         """Decrypt what seal returned for this id; PuncturedError if it is erased, VaultError if it was changed."""
         record = _ffi.from_buffer("uint8_t[]", data)
         out = bytearray(max(0, len(record) - _RECORD_BYTES))
-        self._check(self._lib.pprf_vault_unseal(self._handle, self._leaf(id), record, len(record),
-                                                _ffi.from_buffer("uint8_t[]", out)), id)
+        self._call("unseal", self._leaf(id), record, len(record), _ffi.from_buffer("uint8_t[]", out), leaf=id)
         return bytes(out)
 
     def erase(self, id: Union[int, range]) -> int:
@@ -146,34 +154,35 @@ class Vault:
         if ids.step != 1 or not ids:
             raise ValueError(f"{id}: a range of step 1 that is not empty")
         number = _ffi.new("uint64_t *")
-        self._check(self._lib.pprf_vault_erase_range(self._handle, self._leaf(ids[0]), self._leaf(ids[-1]), number), id)
+        self._call("erase_range", self._leaf(ids[0]), self._leaf(ids[-1]), number, leaf=id)
         return int(number[0])
 
     def commit(self) -> int:
         """Make all erasures so far final, and return the number of the last one.  After VaultError with the code
         UNKNOWN, call it again; after CLOSED, open the vault again."""
         final = _ffi.new("uint64_t *")
-        self._check(self._lib.pprf_vault_commit(self._handle, final))
+        self._call("commit", final)
         return int(final[0])
 
     def verify(self) -> int:
         """Read and check every page on disk; the number of pages."""
         pages = _ffi.new("uint64_t *")
-        self._check(self._lib.pprf_vault_verify(self._handle, pages))
+        self._call("verify", pages)
         return int(pages[0])
 
     def info(self) -> dict[str, Any]:
         """Public facts, by the names of struct pprf_vault_info."""
         info = _ffi.new("struct pprf_vault_info *", [_ffi.sizeof("struct pprf_vault_info")])
-        self._check(self._lib.pprf_vault_info(self._handle, info))
+        self._call("info", info)
         facts = {name: getattr(info, name) for name, _ in _ffi.typeof("struct pprf_vault_info").fields[1:]}
         return {**facts, "id": bytes(info.id).hex(), "warning": _ffi.string(info.warning).decode(errors="replace")}
 
     def close(self) -> None:
         """Wipe and release it; erasures without a commit are lost, and later calls raise ClosedError."""
-        if self._handle != _ffi.NULL:
-            _ffi.release(self._handle)
-            self._handle = _ffi.NULL
+        with self._turn():
+            if self._handle != _ffi.NULL:
+                _ffi.release(self._handle)
+                self._handle = _ffi.NULL
 
     def __enter__(self) -> Vault:
         return self

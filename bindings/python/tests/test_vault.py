@@ -6,6 +6,7 @@ import pathlib
 import random
 import re
 import shutil
+import threading
 
 import pytest
 
@@ -64,6 +65,29 @@ def test_wrong_use_raises(path):
     for call in (v.commit, v.verify, v.info, lambda: v.erase(1)):
         with pytest.raises(pprf.ClosedError):
             call()
+
+
+def test_close_waits_for_other_threads(path):
+    for i in range(20):
+        v = pprf.Vault.create(path.with_name(f"v{i}"), depth=30)
+        ended, began = [], threading.Barrier(4)
+
+        def use():
+            began.wait()
+            with pytest.raises(pprf.ClosedError):
+                while True:
+                    v.eval(5)
+            ended.append(1)
+
+        threads = [threading.Thread(target=use, daemon=True) for _ in range(3)]
+        for t in threads:
+            t.start()
+        began.wait()
+        v.eval(6)
+        v.close()
+        for t in threads:
+            t.join(60)
+        assert len(ended) == 3
 
 
 def test_erasures_commit_by_count_and_an_exception_commits_nothing(path):
