@@ -85,11 +85,11 @@ struct header {
 /* Reads the nodes of a new key one after the other: the records of a well-formed file, or the nodes of another key's
  * store that end after leaf `end`. */
 struct reader {
-  struct header h;         /* h.nodes: number of nodes left */
-  const uint8_t *record;   /* next record; NULL: the nodes are in a store */
+  struct header h;       /* h.nodes: number of nodes left */
+  const uint8_t *record; /* next record; NULL: the nodes are in a store */
   struct opt_reader store;
-  unsigned width, height;  /* bytes of an id in a file; height of the last node read */
-  uint64_t end;            /* end of the last node read */
+  unsigned width, height; /* bytes of an id in a file; height of the last node read */
+  uint64_t end;           /* end of the last node read */
 };
 
 static struct reader first_record(const uint8_t *buf, const struct header *h)
@@ -568,9 +568,8 @@ static NOINLINE int load_dense(pprf_key **key, const struct reader *from)
   return err;
 }
 
-/* Make a key of the nodes; *key is NULL on error.  Not inlined, as new_key is not: the frames above
- * the wipe hold no secret, but residue.c checks that they are small. */
-static NOINLINE int new_key_of(pprf_key **key, const struct reader *from, unsigned store)
+/* Load the nodes into a new key. */
+static int load_key(pprf_key **key, const struct reader *from, unsigned store)
 {
   int err, may_change = store == PPRF_STORE_DEFAULT;
   if (store == PPRF_STORE_SLOTS)
@@ -581,6 +580,12 @@ static NOINLINE int new_key_of(pprf_key **key, const struct reader *from, unsign
     err = new_packed_key(key, NULL, from);
   if (err == PPRF_OK && may_change)
     opt_store_may_change(&(*key)->store);
+  return err;
+}
+
+/* Wipe the stack after a key was loaded; *key is NULL after an error. */
+static int end_load(pprf_key **key, int err)
+{
   prg_wipe(prg_wipe_plan(PUNCT_STACK + PRG_LIBCRYPTO_STACK));
   if (err != PPRF_OK) {
     pprf_free(*key);
@@ -589,21 +594,25 @@ static NOINLINE int new_key_of(pprf_key **key, const struct reader *from, unsign
   return err;
 }
 
-/* Import the nodes after a header. */
-static int import(pprf_key **key, const uint8_t *buf, size_t len, const struct header *h,
-                  unsigned store)
+/* Check the nodes after a header and load them.  Not inlined, so that its frame is wiped too. */
+static NOINLINE int read_file(pprf_key **key, const uint8_t *buf, size_t len,
+                              const struct header *h, unsigned store)
 {
   if (!well_formed(buf, len, h))
     return PPRF_ERR_FORMAT;
   int err = check_digest(buf, len, h);
   if (err == PPRF_OK && h->depth > PPRF_SLOTS_DEPTH_MAX && store == PPRF_STORE_SLOTS)
     err = PPRF_ERR_RANGE;
-  if (err != PPRF_OK) {
-    prg_wipe(prg_wipe_plan(PUNCT_STACK + PRG_LIBCRYPTO_STACK));
-    return err;
-  }
   const struct reader from = first_record(buf, h);
-  return new_key_of(key, &from, store);
+  return err == PPRF_OK ? load_key(key, &from, store) : err;
+}
+
+/* Import the nodes after a header.  Not inlined, as new_key is not: the frames above the wipe hold no
+ * secret, but residue.c checks that they are small. */
+static NOINLINE int import(pprf_key **key, const uint8_t *buf, size_t len, const struct header *h,
+                           unsigned store)
+{
+  return end_load(key, read_file(key, buf, len, h, store));
 }
 
 #ifdef PPRF_WIDE
@@ -715,7 +724,7 @@ int pprf_delegate(const pprf_key *key, uint64_t first, uint64_t last, pprf_key *
   prg_wipe(prg_wipe_plan(PUNCT_STACK));
   if (from.h.nodes == 0)
     return PPRF_ERR_PUNCTURED;
-  int err = new_key_of(sub, &from, PPRF_STORE_DEFAULT);
+  int err = end_load(sub, load_key(sub, &from, PPRF_STORE_DEFAULT));
   if (err == PPRF_OK)
     err = puncture_outside(*sub, first, last);
   if (err != PPRF_OK) {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Does what a newcomer does, in a clean Debian with only git and make: clones the repository, types the README's
-# section "In C" (docs/first.sh), then runs make targets one after the other, even if one fails.  Prints the time
+# section "In C" (docs/tests/first.sh), then runs make targets one after the other, even if one fails.  Prints the time
 # of each and what was installed, also to build/root/SUITE.txt; each target's output goes to
 # build/root/SUITE-TARGET.log.  Exits 1 if a target fails.  Uses the last commit, not uncommitted changes.
 # Usage: tools/test-root.sh SUITE TARGET...   SUITE: bookworm, trixie, ...
@@ -35,7 +35,7 @@ try() { # NAME COMMAND
     "$2" $((took / 60)) $((took % 60)) >> "$report"
   [ $status = 0 ] || failed+=("$1")
 }
-try readme docs/first.sh # before any target installs packages
+try readme docs/tests/first.sh # before any target installs packages
 for target in "${@:2}"; do try "$target" "make $target"; done
 # shellcheck disable=SC2016
 tools/root.sh run "$root" 'cd ..; apt-mark showmanual | sort | comm -23 - before > asked

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws the documents' pictures: draw.py [FOLDER] writes puncture.svg, leaf.svg and rooms.svg (here).
 
-`make pictures` calls it; docs/test_docs.py compares what it draws with the committed files.  The
+`make pictures` calls it; docs/tests/test_docs.py compares what it draws with the committed files.  The
 colours follow the reader's light or dark mode."""
 import pathlib
 import sys

@@ -27,7 +27,7 @@ MADE = {"cli/test_cli.py": ["build/pprf"], "cli/test_file_systems.py": ["build/p
         "tls/tests/test_tls.py": ["build/pprf-tls-server"],
         "tls/nginx/test_preload.py": ["build/tls/libpprf_tls_preload.so"]}
 # dependencies that neither make nor a script shows: files, tests
-ALSO = [("*.md", ["docs/test_docs.py"]), ("docs/command-line.md", ["cli/test_file_systems.py"]),
+ALSO = [("*.md", ["docs/tests/test_docs.py"]), ("docs/command-line.md", ["cli/test_file_systems.py"]),
         ("include/pprf.h", ["opt/tests/library_test.sh", "build/equivalence-tests/api",
                             "build/equivalence-tests/vectors"]),
         *((pattern, ["build/equivalence-tests/first_use"])  # code that runs while seeds are in memory
@@ -43,7 +43,7 @@ ALSO = [("*.md", ["docs/test_docs.py"]), ("docs/command-line.md", ["cli/test_fil
             "build/python-test", "build/rust-test"]),
         ("cli/completions/*", ["cli/test_cli.py"]),
         ("include/man.py", ["opt/tests/library_test.sh"]), ("bench/report/*", ["bench/report/test_report.py"]),
-        ("docs/*.json", ["docs/test_docs.py"]), ("tls/*.[13]", ["opt/tests/build_test.sh"]),
+        ("docs/*.json", ["docs/tests/test_docs.py"]), ("tls/*.[13]", ["opt/tests/build_test.sh"]),
         ("cli/man/*.1", ["opt/tests/build_test.sh"]), ("redact/*.1", ["opt/tests/build_test.sh"]),
         ("vault/*.1", ["vault/test_vault.py", "opt/tests/build_test.sh"]),
         ("*.in", ["opt/tests/build_test.sh", "opt/tests/library_test.sh"]),

@@ -14,7 +14,7 @@ import subprocess
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 
 # they name files all over the tree but do not test them
-ABOUT_ALL = {"deps.sh", "docs/test_docs.py", "equivalence-tests/gates/test_gates.py", "style/check.py"}
+ABOUT_ALL = {"tools/deps.sh", "docs/tests/test_docs.py", "equivalence-tests/gates/test_gates.py"}
 
 
 def files():

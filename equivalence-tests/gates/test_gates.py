@@ -475,7 +475,7 @@ class ChangedFiles(unittest.TestCase):
     """check.py: the tests that concern a changed file."""
 
     TESTS = ["build/equivalence-tests/" + t for t in ("vectors", "prg_choice", "residue", "api")] + [
-        "build/opt/selftest", "cli/test_cli.py", "docs/test_docs.py", "docs/rules"]
+        "build/opt/selftest", "cli/test_cli.py", "docs/tests/test_docs.py", "docs/rules"]
 
     def test_c_code_has_the_suites_of_its_plan(self):
         self.assertEqual(check.tests_of("prg/choice.c", self.TESTS)[:2],
@@ -487,7 +487,7 @@ class ChangedFiles(unittest.TestCase):
                          ["build/equivalence-tests/api"])
 
     def test_a_document_has_the_test_of_documents(self):
-        self.assertEqual(check.tests_of("docs/tls.md", self.TESTS), ["docs/test_docs.py"])
+        self.assertEqual(check.tests_of("docs/tls.md", self.TESTS), ["docs/tests/test_docs.py"])
 
     @classmethod
     def setUpClass(cls):

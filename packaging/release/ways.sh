@@ -26,7 +26,7 @@ declare -A suite=([rust]=trixie [go]=trixie)
 declare -A typed wanted
 typed[source]="$install make
 $whole
-docs/first.sh"
+docs/tests/first.sh"
 wanted[source]=$c_wanted
 typed[cmake]="$install gcc libc6-dev make cmake
 $whole; $readme

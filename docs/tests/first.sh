@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs README.md's section "In C" as it is typed: writes its program to example.c and runs its
 # commands one after another, in a separate folder with the sources. `tools/test-root.sh` runs this
-# in a clean Debian without a compiler; docs/test_docs.py runs it where a compiler is installed:
+# in a clean Debian without a compiler; docs/tests/test_docs.py runs it where a compiler is installed:
 # then the line that installs it is left out, which is reported.
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 block() { # LANGUAGE N: the Nth such block of the section
   awk -v begin="\`\`\`$1" -v n="$2" '/^## / {here = $0 == "## In C"} here && $0 == begin {i++; on = i == n; next}
     /^```$/ {on = 0} on' README.md

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 os.chdir(ROOT)
 sys.path.insert(0, str(ROOT / "tools"))
 import planting  # noqa: E402
@@ -50,7 +50,7 @@ def run(cmd, **kw):
 
 def c_example(tmp):
     """The README's C program, with the library that `make lib` builds, as the README says."""
-    r = run("docs/first.sh 2>/dev/null", env=dict(os.environ, HOME=str(tmp), DEPS="skip"))
+    r = run("docs/tests/first.sh 2>/dev/null", env=dict(os.environ, HOME=str(tmp), DEPS="skip"))
     want = ["first use: ", "second use: ", "20 seeds left"]
     got = r.stdout.splitlines()
     ok(r.returncode == 0 and len(got) == 3 and all(g.startswith(w) for g, w in zip(got, want))
