@@ -19,7 +19,7 @@ declare -A packages=(
   [build]="gcc libc6-dev make pkg-config libssl-dev libjansson-dev libhiredis-dev libcbor-dev libsqlite3-dev python3"
   [prove]="coq libcoq-mathcomp-ssreflect libcoq-mathcomp-algebra ocaml-nox ocaml-findlib python3"
   [prove-wp]="$wp"
-  [test]="git cmake zsh fish python3 perl openssl g++ e2fsprogs mandoc musl-tools util-linux valgrind gnutls-bin nginx nginx-dev haproxy stunnel4 apache2-bin
+  [test]="git cmake zsh fish python3 perl openssl g++ e2fsprogs mandoc musl-tools util-linux valgrind gnutls-bin nginx nginx-dev haproxy stunnel4 apache2
           $valkey python3-redis python3-cryptography iproute2 strace mount xfsprogs btrfs-progs exfatprogs exfat-fuse ntfs-3g
           sshfs openssh-sftp-server fuse-overlayfs swtpm tpm2-tools"
   [fuzz]="clang llvm $rt libssl-dev"
