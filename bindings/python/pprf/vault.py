@@ -113,7 +113,9 @@ class Vault:
 
     def _turn(self) -> contextlib.AbstractContextManager[Any]:
         """Calls take turns, so that close waits for them; in a child of fork the lock may be held for ever."""
-        return self._lock if os.getpid() == self._pid else contextlib.nullcontext()
+        if os.getpid() == self._pid:
+            return self._lock
+        return contextlib.nullcontext()
 
     def _call(self, name: str, *args: Any, leaf: Any = None) -> None:
         with self._turn():
