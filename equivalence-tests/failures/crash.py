@@ -53,7 +53,7 @@ HARMLESS = set("""
     memcpy memmove memset mlock prctl printf putc putchar puts qsort raise readdir readdir64
     secure_getenv setrlimit setrlimit64 sigaction sigfillset signal snprintf stat stat64 lstat lstat64
     strcmp strcspn strerror strlen strncmp strrchr strspn strstr strtod sysconf tcgetattr tcsetattr
-    vsnprintf access ioctl optarg opterr optind optopt stderr stdout stdin strchr
+    vsnprintf access execv ioctl readlink optarg opterr optind optopt stderr stdout stdin strchr
     json_delete json_dumpf json_integer json_object_set_new json_pack json_real""".split())
 number = failed = 0
 
