@@ -51,13 +51,13 @@ for how in 'exit 7' 'kill -KILL $$'; do
   [ "$how" = 'exit 7' ] || status=137 by=', signal KILL'
   bench/run.sh quick "$dir/programs" > /dev/null 2> "$dir/log"
   says "a_run_whose_program_ends_with_status_$status" $? $status \
-    "^bench: \[1/9\] time and memory, .*: stopped after [0-9]+ s with status $status$by\$"
+    "^bench: \[1/10\] time and memory, .*: stopped after [0-9]+ s with status $status$by\$"
 done
 
 # A whole run of programs that measure nothing; a quick run needs no Rust.
 printf '#!/bin/sh\nfor a; do case $a in *.part) echo > "$a" ;; esac; done\n' > "$dir/programs/bench"
 printf '#!/bin/sh\necho "rustc 1.0.0"\necho asked > %s/rust\n' "$dir" > "$dir/programs/rustc"
-for program in bench-nohash series stores suites weakprf heap coversize valgrind; do
+for program in bench-nohash series stores suites weakprf vault heap coversize valgrind; do
   cp "$dir/programs/bench" "$dir/programs/$program"
 done
 chmod +x "$dir"/programs/*
