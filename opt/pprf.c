@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys as a whole: set-up, size, export, import, delegation and freeing.  core.c evaluates and punctures. */
+/* Keys as a whole: set-up, size, export, import, delegation and freeing.  core.c evaluates and
+ * punctures. */
 #include "pprf.h"
 
 #include <malloc.h>
@@ -82,8 +83,8 @@ struct header {
   uint64_t nodes;
 };
 
-/* Reads the nodes of a new key one after the other: the records of a well-formed file, or the nodes of another key's
- * store that end after leaf `end`. */
+/* Reads the nodes of a new key one after the other: the records of a well-formed file, or the nodes
+ * of another key's store that end after leaf `end`. */
 struct reader {
   struct header h;       /* h.nodes: number of nodes left */
   const uint8_t *record; /* next record; NULL: the nodes are in a store */
@@ -99,7 +100,8 @@ static struct reader first_record(const uint8_t *buf, const struct header *h)
 }
 
 /* Read the next record's node; its seed then lies just before r->record.  Returns 0 at the end,
- * or if encode would not have written this node after the previous ones: then r->h.nodes is not 0. */
+ * or if encode would not have written this node after the previous ones: then r->h.nodes is not
+ * 0. */
 static int next_node(struct reader *r, struct opt_node *n)
 {
   if (r->h.nodes == 0)
@@ -188,9 +190,9 @@ static int well_formed(const uint8_t *buf, size_t len, const struct header *h)
   return r.h.nodes == 0;
 }
 
-/* Load the nodes and the gaps between them.  Each node of a file is checked again, because the bytes
- * are the caller's and may be in memory that others change.  On error the store lacks nodes, but its
- * invariants hold. */
+/* Load the nodes and the gaps between them.  Each node of a file is checked again, because the
+ * bytes are the caller's and may be in memory that others change.  On error the store lacks nodes,
+ * but its invariants hold. */
 static PPRF_WORK int decode(struct opt_slots *s, const struct reader *from)
 {
   struct reader r = *from;
@@ -607,8 +609,8 @@ static NOINLINE int read_file(pprf_key **key, const uint8_t *buf, size_t len,
   return err == PPRF_OK ? load_key(key, &from, store) : err;
 }
 
-/* Import the nodes after a header.  Not inlined, as new_key is not: the frames above the wipe hold no
- * secret, but residue.c checks that they are small. */
+/* Import the nodes after a header.  Not inlined, as new_key is not: the frames above the wipe hold
+ * no secret, but residue.c checks that they are small. */
 static NOINLINE int import(pprf_key **key, const uint8_t *buf, size_t len, const struct header *h,
                            unsigned store)
 {
@@ -661,8 +663,8 @@ int pprf_import_with(pprf_key **key, const uint8_t *buf, size_t len,
 }
 #endif
 
-/* A reader before the node of a store that covers a leaf, or else before the next one; of a packed store it begins with
- * the leaf's page. */
+/* A reader before the node of a store that covers a leaf, or else before the next one; of a packed
+ * store it begins with the leaf's page. */
 static struct opt_reader reader_at(const struct opt_store *s, uint64_t leaf)
 {
   struct opt_reader r = {.store = s, .slots = {.slots = &s->slots, .at = leaf}};
