@@ -30,9 +30,9 @@ extern "C" {
  * user and password may have %XX.  Options:
  *   timeout=N       milliseconds that opening a ticket waits for the server at most, and the end of a
  *                   TLS 1.2 handshake: 1..1000, default 20
- *   budget=N        percent of its last second that a thread may have waited for servers, 1..100,
- *                   default 25: a thread that has waited longer does not ask this server, and its
- *                   tickets cost a full handshake.  100: no bound
+ *   budget=N        percent of its time that a thread may wait for servers, 1..100, default 25: a
+ *                   thread that has waited more does not ask this server, and its tickets cost a
+ *                   full handshake.  After a pause it may use the budget of 1/8 s more.  100: no bound
  *   passfile=PATH   a file with the password on its first line
  *   name=NAME       as above, for a Unix socket
  *   ca=PATH         certificates that the server's must be signed by; default: the system's

@@ -97,7 +97,7 @@ struct pprf_tickets_stats {
   uint64_t remembered;      /**< tickets refused without asking a server, because this host knew that
                                  they were used; refused counts these too */
   uint64_t over_budget;     /**< tickets refused without asking a server, because the thread had waited
-                                 for servers for too much of its last second */
+                                 for servers for too much of its time */
   uint64_t current;         /**< leaves of the current key that are issued, of 2^depth */
   uint64_t imported;        /**< programs that took this state over (pprf_tickets_import) */
 };

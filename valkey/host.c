@@ -59,7 +59,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
   const char *step = getenv("HOST_STEP");
   int rc = __real_clock_gettime(clock, t);
   if (clock == CLOCK_MONOTONIC_RAW && step != NULL) {
-    long us = atol(step) * ++read_before;
+    long us = 1000000 + atol(step) * ++read_before;
     *t = (struct timespec){us / 1000000, us % 1000000 * 1000};
   }
   if (clock == CLOCK_BOOTTIME) {

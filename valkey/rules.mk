@@ -71,6 +71,6 @@ $(B)/valkey/bench/resume $(B)/valkey/bench/latency: $(B)/valkey/bench/%: $(B)/va
 $(VALKEY_BENCH):
 	$(call LINKED,-lhiredis -lssl)
 .PHONY: bench-fleet
-bench-fleet: deps-build deps-test deps-bench ## measure tickets in a Valkey or Redis server (four minutes)
+bench-fleet: deps-build deps-test deps-bench ## measure tickets in a Valkey or Redis server (six minutes)
 	@$(MAKE) --no-print-directory $(B)/valkey/pprf.so $(VALKEY_BENCH)
 	@valkey/bench/bench.py

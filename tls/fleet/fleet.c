@@ -67,7 +67,7 @@ enum {
   SPARE = 2,           /* lanes that claims leave free whose callers must not wait for one */
   SPENT_SETS = 2048,   /* sets of four punctured leaves that a host remembers */
   SPENT_WAYS = 4,
-  WINDOW_PARTS = 16, /* parts of the second over which waiting is summed */
+  UNUSED_US = 125000, /* a pause's budget for waiting that can be used after it */
   OPEN_MAX = 4096,   /* open tickets of a process */
   LATE_MAX = 1024,
   LEASE_MS = 10000,
@@ -345,29 +345,20 @@ static uint64_t waiting_clock_us(void)
   return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-/* This thread's waiting time for servers, in parts of the last second. */
-static _Thread_local struct {
-  uint64_t part, us;
-} waited[WINDOW_PARTS];
+/* Until then this thread asks no server: a wait costs the time of which it is the budget's percentage.
+ * So the waits of a busy thread are spread over its time, and threads seldom wait all at once. */
+static _Thread_local uint64_t asks_again;
 
-static void add_waited(uint64_t from)
+static void add_waited(uint64_t from, unsigned budget)
 {
-  uint64_t now = waiting_clock_us(), part = now * WINDOW_PARTS / 1000000;
-  unsigned at = (unsigned)(part % WINDOW_PARTS);
-  if (waited[at].part != part)
-    waited[at].us = 0;
-  waited[at].part = part;
-  waited[at].us += now - from;
+  uint64_t now = waiting_clock_us(), unused = now > UNUSED_US ? now - UNUSED_US : 0;
+  asks_again = (asks_again > unused ? asks_again : unused) + (now - from) * 100 / budget;
 }
 
-/* Whether it exceeds this percentage of the last second.  One claim may have taken more than all of
- * it. */
-static int is_over(unsigned budget, uint64_t now)
+static int is_over(unsigned budget)
 {
-  uint64_t part = now * WINDOW_PARTS / 1000000, us = 0;
-  for (unsigned i = 0; i < WINDOW_PARTS; i++)
-    us += waited[i].part + WINDOW_PARTS > part ? waited[i].us : 0;
-  return budget < 100 && us > (uint64_t)budget * 10000;
+  uint64_t now = waiting_clock_us();
+  return budget < 100 && now < asks_again;
 }
 
 /* ---- commands on trees ---- */
@@ -1414,7 +1405,7 @@ static int claim(struct line *l, uint64_t life, const struct named *n, uint64_t 
   uint64_t deadline = wire_now() + l->target->timeout, from = waiting_clock_us();
   struct lane *lane = begin_claim(l, life, n, deadline, deadline, 0);
   int err = lane != NULL ? end_claim(l, lane, deadline, lease, value) : PPRF_TLS_ERR_BACKEND;
-  add_waited(from);
+  add_waited(from, l->target->budget);
   return err;
 }
 
@@ -1434,7 +1425,7 @@ static int puncture(struct line *l, uint64_t life, const struct leaf *at)
   }
   if (err == PPRF_OK || err == PPRF_ERR_PUNCTURED)
     remember_spent(l->fleet, at->id, at->leaf);
-  add_waited(from);
+  add_waited(from, l->target->budget);
   return err;
 }
 
@@ -1464,7 +1455,7 @@ static void answer(struct line *l, const char *how, const struct ticket *t)
     lane->due += !broken;
     give_back(l, lane, broken);
   }
-  add_waited(from);
+  add_waited(from, l->target->budget);
 }
 
 /* For the thread: take the answer to a claim whose caller has given it up, or does not ask for it,
@@ -1643,7 +1634,7 @@ static int open_at(struct fleet *f, unsigned i, const uint8_t name[NAME_BYTES], 
   int err = read_ticket(f, i, name, &n, &life);
   if (err != PPRF_OK)
     return err;
-  if (is_over(l->target->budget, waiting_clock_us())) {
+  if (is_over(l->target->budget)) {
     (void)atomic_fetch_add(&f->counts->over_budget, 1);
     return OVER_BUDGET;
   }

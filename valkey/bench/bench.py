@@ -49,7 +49,9 @@ def show_latency(out):
         everything, resumed, _ = by["offering"]
         most = min(everything, BUDGET * THREADS / ms * 1000) if ms else everything
         print(f"round trip {ms:g} ms: without tickets {by['no-tickets'][0]:.0f}; every client offers a ticket "
-              f"{everything:.0f} ({everything / by['no-tickets'][0]:.2f}), resumed {resumed:.0f} "
+              f"{everything:.0f} ({everything / by['no-tickets'][0]:.2f}; "
+              f"{everything / by['no-tickets-offering'][0]:.2f} of those whose clients offer another server's), "
+              f"resumed {resumed:.0f} "
               f"({resumed / most:.2f} of what the budget allows); no client offers one {by['full'][0]:.0f}; "
               f"during a flood of {by['full-and-flood'][2]:.0f} copies a second of a used ClientHello "
               f"{by['full-and-flood'][0]:.0f} ({by['full-and-flood'][0] / by['full'][0]:.2f}; without tickets "
@@ -73,7 +75,7 @@ def main():
                               tree, str(DEPTH)], check=True, capture_output=True, text=True).stdout
         print("measuring handshakes", flush=True)
         latency = subprocess.run([os.path.join(fleet.BUILD, "bench", "latency"), os.path.join(server.dir, socket),
-                                  str(THREADS), "3", *map(str, ROUND_TRIPS)],
+                                  str(THREADS), "2", *map(str, ROUND_TRIPS)],
                                  check=True, capture_output=True, text=True).stdout
         handshakes = subprocess.run([os.path.join(fleet.BUILD, "bench", "resume"), str(ROUNDS),
                                      f"unix=unix://{os.path.join(server.dir, socket)}?timeout=1000&budget=100",

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cost of server latency in a threaded program.  Each thread makes TLS connections in memory,
- * one after the other: without tickets, with tickets whose server answers after some milliseconds
- * (a relay in this process delays its bytes), with the same tickets but without waiting for the
- * server (pprf_tickets_client_hello, sixteen connections at a time in each thread), and during a flood of copies of a ClientHello whose
- * ticket is used.
+ * one after the other: without tickets, without tickets but with clients that offer one of another
+ * server, with tickets whose server answers after some milliseconds (a relay in this process delays
+ * its bytes), with the same tickets but without waiting for the server (pprf_tickets_client_hello,
+ * sixteen connections at a time in each thread), and during a flood of copies of a ClientHello
+ * whose ticket is used.
  *   latency SOCKET THREADS SECONDS MS...
  * Prints a line for each: kind, round trip, connections a second, resumptions a second, flood
  * copies a second. */
@@ -27,7 +28,7 @@
 #include "pprf_fleet.h"
 #include "pprf_tls.h"
 
-enum { THREADS_MAX = 64, ENDS_MAX = 256, PIECE = 16384, FLOOD = 205, ROUNDS = 3, AT_ONCE = 16 };
+enum { THREADS_MAX = 64, ENDS_MAX = 1024, PIECE = 16384, COPIES = 205, ROUNDS = 5, AT_ONCE = 16 };
 
 static void die(const char *what)
 {
@@ -142,7 +143,8 @@ static unsigned start_relay(const char *socket_path)
 /* ---- the threads ---- */
 
 static SSL_CTX *client, *server;
-static int resumes, has_tickets; /* whether clients resume, and whether the server has tickets */
+static int resumes;          /* whether clients offer the ticket that they got last */
+static SSL_SESSION *foreign; /* which all clients offer; NULL: none */
 static atomic_int going;
 static atomic_ulong connections, resumed, flooded;
 static unsigned char *hello; /* the flood's ClientHello; NULL: no flood */
@@ -167,11 +169,11 @@ static void *connect_all(void *none)
   SSL_SESSION *s = NULL;
   (void)none;
   while (going) {
-    if (hello != NULL && (double)flooded < (now() - begun) * FLOOD) {
+    if (hello != NULL && (double)flooded < (now() - begun) * COPIES) {
       (void)atomic_fetch_add(&flooded, 1);
       take_copy();
     }
-    struct loop_result r = loop_connect(client, server, NULL, resumes ? s : NULL, 0, NULL);
+    struct loop_result r = loop_connect(client, server, NULL, resumes ? s : foreign, 0, NULL);
     if (!r.server_done)
       die("a handshake failed");
     SSL_SESSION_free(s);
@@ -277,9 +279,10 @@ static int compare(const void *a, const void *b)
 /* Median of each kind; the kinds take turns. */
 int main(int argc, char **argv)
 {
-  static const char *const name[] = {"no-tickets",           "offering",   "full", "full-and-flood",
-                                     "no-tickets-and-flood", "not-waiting"};
-  enum { KINDS = 6 };
+  static const char *const name[] = {
+    "no-tickets",  "offering",           "full", "full-and-flood", "no-tickets-and-flood",
+    "not-waiting", "no-tickets-offering"};
+  enum { NONE, OFFERING, FULL, FLOOD, NONE_FLOOD, NOT_WAITING, NONE_OFFERING, KINDS };
   int threads = argc > 2 ? atoi(argv[2]) : 0;
   double seconds = argc > 3 ? atof(argv[3]) : 0;
   if (argc < 5 || threads < 1 || threads > THREADS_MAX || seconds < 1)
@@ -299,16 +302,22 @@ int main(int argc, char **argv)
   server = with;
   record_hello();
   unsigned char *used = hello;
+  SSL_SESSION *other = loop_connect(client, loop_server(), NULL, NULL, 0, NULL).session;
+  if (other == NULL)
+    die("no ticket");
   for (int at = 4; at < argc; at++) {
     struct rates rate[KINDS][ROUNDS];
     relay.delay = atof(argv[at]) / 2000;
     for (int round = 0; round < ROUNDS; round++)
       for (int k = 0; k < KINDS; k++) {
-        has_tickets = k >= 1 && k <= 3;
-        server = k == 5 ? not_waiting : has_tickets ? with : without;
-        resumes = k == 1;
-        hello = k == 3 || k == 4 ? used : NULL;
-        rate[k][round] = measure(threads, seconds, k == 5 ? connect_at_once : connect_all);
+        server = k == NOT_WAITING                                     ? not_waiting
+                 : k == NONE || k == NONE_FLOOD || k == NONE_OFFERING ? without
+                                                                      : with;
+        resumes = k == OFFERING;
+        foreign = k == NONE_OFFERING ? other : NULL;
+        hello = k == FLOOD || k == NONE_FLOOD ? used : NULL;
+        rate[k][round] =
+          measure(threads, seconds, k == NOT_WAITING ? connect_at_once : connect_all);
       }
     for (int k = 0; k < KINDS; k++) {
       qsort(rate[k], ROUNDS, sizeof *rate[k], compare);
