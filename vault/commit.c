@@ -384,20 +384,21 @@ static int check_cell(pprf_vault *v)
 }
 
 /* No page in use may be listed as one to be removed: the list is not sealed.  Leaf pages are not read. */
-static int check_list(pprf_vault *v, const struct entry *e, unsigned above)
+static int check_below(pprf_vault *v, const struct entry *e, unsigned above, const uint64_t *listed,
+                       size_t n)
 {
   struct page p = {.level = 0};
   struct node *node = NULL;
   size_t count = 0;
   uint64_t total;
-  if (store_lists(&v->store, e->row, v->root.counter))
+  if (store_lists(listed, n, e->row))
     return fail(PPRF_VAULT_ERR_DAMAGED, "page %llu: it is in use, and listed as one to be removed",
                 (unsigned long long)e->row);
   int err = above == 1 ? PPRF_OK : page_read(v, 0, e, above, &p, &node, &count, &total);
   nodes_free(node, count);
   pprf_free(p.key);
   for (size_t i = 0; i < p.count && err == PPRF_OK; i++)
-    err = check_list(v, &p.child[i], p.level);
+    err = check_below(v, &p.child[i], p.level, listed, n);
   wipe_free(p.child, p.room * sizeof *p.child);
   return err;
 }
@@ -407,9 +408,14 @@ static int write_commit(pprf_vault *v)
   int err = check_cell(v);
   if (err == PPRF_OK && !v->store.begun && v->root.counter != 0) {
     struct entry root;
+    uint64_t *listed = NULL;
+    size_t n = 0;
     err = tree_root(v, &root);
     if (err == PPRF_OK)
-      err = check_list(v, &root, 0);
+      err = store_listed(&v->store, v->root.counter, &listed, &n);
+    if (err == PPRF_OK)
+      err = check_below(v, &root, 0, listed, n);
+    free(listed);
     OPENSSL_cleanse(&root, sizeof root);
   }
   if (err == PPRF_OK)

@@ -3,11 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LOG_PAGES = 4096 };
+enum { LOG_PAGES = 4096, OLD_PART = 32, OLD_MIN = 8, OLD_MAX = 512 };
 static const char *const schema_name[] = {"main", "mirror"};
 
 static int sql_failed(struct store *s, const char *what)
@@ -117,10 +118,9 @@ static int prepare_statements(struct store *s, int i)
   static const char *const format[] = {"SELECT sealed FROM %w.page WHERE row = ?",
                                        "INSERT INTO %w.page VALUES (?, ?)",
                                        "INSERT OR REPLACE INTO %w.gone VALUES (?, ?)",
-                                       "INSERT OR REPLACE INTO %w.root VALUES (?, ?, ?)",
-                                       "SELECT 1 FROM %w.gone WHERE row = ? AND at <= ?"};
-  sqlite3_stmt **st[] = {&s->get[i], &s->put[i], &s->gone[i], &s->root[i], &s->listed[i]};
-  for (int k = 0; k < 5; k++) {
+                                       "INSERT OR REPLACE INTO %w.root VALUES (?, ?, ?)"};
+  sqlite3_stmt **st[] = {&s->get[i], &s->put[i], &s->gone[i], &s->root[i]};
+  for (int k = 0; k < 4; k++) {
     char *text = sqlite3_mprintf(format[k], schema_name[i]);
     int code = sqlite3_prepare_v3(s->db, text, -1, SQLITE_PREPARE_PERSISTENT, st[k], NULL);
     sqlite3_free(text);
@@ -218,7 +218,6 @@ void store_close(struct store *s)
     (void)sqlite3_finalize(s->put[i]);
     (void)sqlite3_finalize(s->gone[i]);
     (void)sqlite3_finalize(s->root[i]);
-    (void)sqlite3_finalize(s->listed[i]);
   }
   (void)sqlite3_close_v2(s->db);
   memset(s, 0, sizeof *s);
@@ -286,28 +285,59 @@ int store_root(struct store *s, uint64_t counter, struct root *root)
   return err;
 }
 
-bool store_lists(struct store *s, uint64_t row, uint64_t counter)
+static int compare_rows(const void *a, const void *b)
 {
-  bool listed = false;
-  for (int i = 0; i < s->schemas; i++) {
-    (void)sqlite3_bind_int64(s->listed[i], 1, (sqlite3_int64)row);
-    (void)sqlite3_bind_int64(s->listed[i], 2, (sqlite3_int64)counter);
-    listed = sqlite3_step(s->listed[i]) != SQLITE_DONE || listed;
-    (void)sqlite3_reset(s->listed[i]);
-  }
-  return listed;
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return x < y ? -1 : x > y;
 }
 
-/* Remove what the confirmed commit replaced.  After opening, what a commit without a confirmation left is listed,
- * and goes with the commit after this one. */
+int store_listed(struct store *s, uint64_t counter, uint64_t **row, size_t *count)
+{
+  static const char *const query[] = {"SELECT row FROM main.gone WHERE at <= ?",
+                                      "SELECT row FROM mirror.gone WHERE at <= ?"};
+  size_t room = 0;
+  int code = SQLITE_DONE;
+  *row = NULL;
+  *count = 0;
+  for (int i = 0; i < s->schemas && code == SQLITE_DONE; i++) {
+    sqlite3_stmt *st = NULL;
+    code = sqlite3_prepare_v2(s->db, query[i], -1, &st, NULL);
+    if (code == SQLITE_OK)
+      (void)sqlite3_bind_int64(st, 1, (sqlite3_int64)counter);
+    while (code != SQLITE_NOMEM && (code = sqlite3_step(st)) == SQLITE_ROW) {
+      uint64_t *more = *row;
+      if (*count == room && (more = realloc(*row, (room = 2 * room + 64) * sizeof *more)) == NULL)
+        code = SQLITE_NOMEM;
+      else
+        (*row = more)[(*count)++] = (uint64_t)sqlite3_column_int64(st, 0);
+    }
+    (void)sqlite3_finalize(st);
+  }
+  if (code != SQLITE_DONE) {
+    free(*row);
+    *row = NULL;
+    return code == SQLITE_NOMEM ? failed(PPRF_ERR_NOMEM, "store") : sql_failed(s, "old pages");
+  }
+  if (*count > 0)
+    qsort(*row, *count, sizeof **row, compare_rows);
+  return PPRF_OK;
+}
+
+bool store_lists(const uint64_t *row, size_t count, uint64_t one)
+{
+  return count > 0 && bsearch(&one, row, count, sizeof one, compare_rows) != NULL;
+}
+
+/* Remove what confirmed commits replaced; not at each commit, since that writes the pages that hold it.  After opening, what a commit without a confirmation left is listed,
+ * and goes with a commit after this one. */
 static int remove_old(struct store *s, int i, const struct root *from, uint64_t counter)
 {
   const char *n = schema_name[i];
   sqlite3_int64 c = (sqlite3_int64)from->counter;
   int err = run(s, "old pages",
                 "DELETE FROM %w.page WHERE row IN (SELECT row FROM %w.gone WHERE at <= %lld);"
-                "DELETE FROM %w.gone WHERE at <= %lld; DELETE FROM %w.root WHERE counter < %lld",
-                n, n, c, n, c, n, c);
+                "DELETE FROM %w.gone WHERE at <= %lld",
+                n, n, c, n, c);
   if (err == PPRF_OK && !s->begun)
     err =
       run(s, "old pages",
@@ -319,8 +349,18 @@ static int remove_old(struct store *s, int i, const struct root *from, uint64_t 
 int store_begin(struct store *s, const struct root *from, uint64_t counter)
 {
   int err = run(s, "begin", "BEGIN IMMEDIATE");
-  for (int i = 0; i < s->schemas && err == PPRF_OK; i++)
-    err = remove_old(s, i, from, counter);
+  bool removes = !s->begun || s->old >= s->old_most;
+  for (int i = 0; i < s->schemas && err == PPRF_OK; i++) {
+    err = run(s, "old roots", "DELETE FROM %w.root WHERE counter < %lld", schema_name[i],
+              (sqlite3_int64)from->counter); /* so that an older cell is noticed */
+    if (err == PPRF_OK && removes)
+      err = remove_old(s, i, from, counter);
+  }
+  if (removes) {
+    uint64_t most = store_number(s, "PRAGMA page_count") / OLD_PART;
+    s->old = 0;
+    s->old_most = most < OLD_MIN ? OLD_MIN : most > OLD_MAX ? OLD_MAX : most;
+  }
   return err;
 }
 
@@ -348,6 +388,7 @@ int store_put(struct store *s, uint64_t row, const uint8_t *sealed, size_t len)
 
 int store_gone(struct store *s, uint64_t row, uint64_t counter)
 {
+  s->old++;
   return write_row(s, s->gone, "list an old page", row, counter, NULL, 0);
 }
 
@@ -371,7 +412,7 @@ int store_settle(struct store *s)
 {
   if (s->frames < LOG_PAGES)
     return PPRF_OK;
-  if (sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL) != SQLITE_OK)
+  if (sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_RESTART, NULL, NULL) != SQLITE_OK)
     return sql_failed(s, "checkpoint");
   s->frames = 0;
   return PPRF_OK;

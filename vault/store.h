@@ -5,8 +5,8 @@
  *   page   row, sealed bytes; rows are numbered in the order in which they were written, never twice;
  *   root   counter, row, salt: the root page of the commit with that counter;
  *   gone   row, at: the page that the commit with counter `at` no longer needs.
- * SQLite sees sealed bytes and row numbers only.  A page is removed in the commit after the one that replaced it, so
- * that both roots exist until the cell has confirmed. */
+ * SQLite sees sealed bytes and row numbers only.  A page is removed after the commit that replaced it, some at
+ * a time, so that both roots exist until the cell has confirmed. */
 #ifndef PPRF_VAULT_STORE_H
 #define PPRF_VAULT_STORE_H
 
@@ -22,11 +22,12 @@ struct root {
 
 struct store {
   sqlite3 *db;
-  sqlite3_stmt *get[2], *put[2], *gone[2], *root[2], *listed[2]; /* of the store, of its mirror */
+  sqlite3_stmt *get[2], *put[2], *gone[2], *root[2]; /* of the store, of its mirror */
   int schemas;                                       /* 2 with a mirror */
   int frames;                                        /* longest write-ahead log, in pages */
   uint64_t last_row;                                 /* the highest number used so far */
   bool begun;                                        /* a commit since it was opened */
+  uint64_t old, old_most; /* pages listed since some were removed, and how many may be */
 };
 
 /** Open or make the store, for one process.  tree: in when it is made, else out. */
@@ -44,8 +45,11 @@ uint64_t store_newest(struct store *s);
 /** The result of a query without secrets, 0 if it has none. */
 uint64_t store_number(struct store *s, const char *query);
 
-/** Would the commit after the one with this counter remove the page, from the store or its mirror? */
-bool store_lists(struct store *s, uint64_t row, uint64_t counter);
+/** The pages that the commit after the one with this counter would remove, from the store or its mirror, in order;
+ * to be given back with free. */
+int store_listed(struct store *s, uint64_t counter, uint64_t **row, size_t *count);
+/** Is a page one of them? */
+bool store_lists(const uint64_t *row, size_t count, uint64_t one);
 /** Write a commit: begin, pages and what they replace, end.  `from` is the root that the cell has confirmed. */
 int store_begin(struct store *s, const struct root *from, uint64_t counter);
 int store_put(struct store *s, uint64_t row, const uint8_t *sealed, size_t len);

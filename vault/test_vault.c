@@ -356,7 +356,7 @@ static void does_not_open(const struct image *image, struct pprf_vault_cell cell
 static void copies(void)
 {
   struct image after[4] = {{{{0}}}};
-  uint8_t cells[4][CELL], now[CELL];
+  uint8_t cells[4][CELL], older[3][CELL], now[CELL];
   memset(value_of_cell, 0, CELL);
   pprf_vault *v = new_vault(memory(), 5, PPRF_SHA3_256);
   for (int i = 0; i < 4; i++) {
@@ -367,8 +367,19 @@ static void copies(void)
     after[i] = take_image();
     v = again(memory());
   }
+  for (int i = 0; i < 3; i++) { /* one handle */
+    memcpy(older[i], value_of_cell, CELL);
+    check(pprf_vault_erase(v, (uint64_t)(8 * i + 1), NULL) == PPRF_OK);
+    check(pprf_vault_commit(v, NULL) == PPRF_OK);
+  }
   memcpy(now, value_of_cell, CELL);
   pprf_vault_close(v);
+  struct image last = take_image();
+  for (int i = 0; i < 2; i++) {
+    memcpy(value_of_cell, older[i], CELL);
+    does_not_open(&last, memory(), PPRF_VAULT_ERR_ROLLBACK, "the cell was restored");
+  }
+  memcpy(now, older[0], CELL);
   for (int i = 0; i < 4; i++) {
     memcpy(value_of_cell, now, CELL);
     if (i < 3)

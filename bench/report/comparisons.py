@@ -185,7 +185,8 @@ def redact_tables(data):
 VAULT_FIGURES = [("single", "durable erasures a second, one by one"), ("batch", "in batches of 4 096"),
                  ("pair", "pairs of synced writes, 4 kB and 32 B"),
                  ("cached_us", "an evaluation, its page cached [µs]"), ("uncached_us", "its page not cached [µs]"),
-                 ("open_bytes", "bytes read at opening"), ("node_bytes", "bytes a node"),
+                 ("first_ms", "the first commit after opening [ms]"), ("open_bytes", "bytes read at opening"),
+                 ("node_bytes", "bytes a node"),
                  ("nodes_an_erasure", "nodes an erasure"), ("bytes", "bytes")]
 
 
