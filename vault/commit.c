@@ -7,17 +7,17 @@
 
 #include "tree.h"
 
-/* Write the page of an entry under a fresh key.  The root's key comes from the cell's next value. */
-static int write_page(pprf_vault *v, struct entry *e, bool root)
+/* Write the page of an entry under a fresh key, a leaf page with these nodes.  The root's key comes from the cell's
+ * next value. */
+static int write_page(pprf_vault *v, struct entry *e, bool root, const struct node *node,
+                      size_t count)
 {
   uint8_t plain[PAGE_MAX], sealed[SEALED_MAX];
   struct page *p = e->page;
-  struct node *node = NULL;
-  size_t count = 0, len = PAGE_HEAD + p->count * ENTRY;
-  int err = p->level > 0 ? PPRF_OK : nodes_of_key(&node, &count, &v->tree, p->key);
-  memset(plain, 0, PAGE_HEAD);
-  if (err == PPRF_OK && p->level == 0)
-    len = leaf_encode(&v->tree, node, count, plain);
+  int err;
+  memset(plain, 0, PAGE_MAX);
+  if (p->level == 0)
+    leaf_encode(&v->tree, node, count, plain);
   else
     put_le(plain + 1, p->count, 2);
   plain[0] = (uint8_t)p->level;
@@ -31,21 +31,19 @@ static int write_page(pprf_vault *v, struct entry *e, bool root)
   }
   if (root)
     put_le(plain + 3, v->nodes, 8);
-  nodes_free(node, count);
-  p->next_row = ++v->store.last_row;
-  if (err == PPRF_OK && root) {
+  p->next_row =
+    v->taken < v->free.count ? v->free.at[v->free.count - ++v->taken] : ++v->store.last_row;
+  if (root) {
     v->next.row = p->next_row;
     err = draw(v->next.salt, KEY);
     if (err == PPRF_OK)
       err = derive(p->next_key, v->next_value, CELL, v->next.salt, "pprf vault root");
-  } else if (err == PPRF_OK)
+  } else
     err = draw(p->next_key, KEY);
   if (err == PPRF_OK)
-    err = page_gcm(true, &v->tree, p->next_row, p->next_key, plain, len, sealed);
+    err = page_gcm(true, &v->tree, p->next_row, p->next_key, plain, sealed);
   if (err == PPRF_OK)
-    err = store_put(&v->store, p->next_row, sealed, len + TAG);
-  if (err == PPRF_OK && e->row != 0)
-    err = store_gone(&v->store, e->row, v->next.counter);
+    err = store_put(&v->store, p->next_row, sealed);
   OPENSSL_cleanse(plain, sizeof plain);
   p->stamp = v->stamp;
   return failed(err, "page");
@@ -54,17 +52,7 @@ static int write_page(pprf_vault *v, struct entry *e, bool root)
 /* Remember that an entry's page is no more. */
 static int entry_gone(pprf_vault *v, const struct entry *e)
 {
-  if (v->gone_count == v->gone_room) {
-    size_t room = 2 * v->gone_room + 16;
-    uint64_t *gone = realloc(v->gone, room * sizeof *gone);
-    if (gone == NULL)
-      return failed(PPRF_ERR_NOMEM, "commit");
-    v->gone = gone;
-    v->gone_room = room;
-  }
-  v->gone[v->gone_count] = e->row;
-  v->gone_count += e->row != 0;
-  return PPRF_OK;
+  return e->row == 0 ? PPRF_OK : failed(rows_push(&v->gone, e->row), "commit");
 }
 
 static int remove_entry(pprf_vault *v, struct page *p, size_t i)
@@ -82,8 +70,16 @@ static int remove_entry(pprf_vault *v, struct page *p, size_t i)
 static int write_entries(pprf_vault *v, struct page *p, size_t i, size_t count)
 {
   int err = PPRF_OK;
-  for (size_t k = i; k < i + count && err == PPRF_OK; k++)
-    err = write_page(v, &p->child[k], p == &v->top && p->count == 1);
+  for (size_t k = i; k < i + count && err == PPRF_OK; k++) {
+    const struct page *c = p->child[k].page;
+    struct node *node = NULL;
+    size_t nodes = 0;
+    if (c->level == 0)
+      err = failed(nodes_of_key(&node, &nodes, &v->tree, c->key), "commit");
+    if (err == PPRF_OK)
+      err = write_page(v, &p->child[k], p == &v->top && p->count == 1, node, nodes);
+    nodes_free(node, nodes);
+  }
   return err;
 }
 
@@ -207,12 +203,14 @@ static int flush_leaf(pprf_vault *v, struct page *p, size_t i, size_t *step)
   if (err == PPRF_OK && (bytes > PAGE_MAX || new < old)) {
     err = repack(v, p, from, old, new, node, count);
     *step = from + new - i;
-  } else {
-    from = i;
-    new = 1;
-  }
+    if (err == PPRF_OK)
+      err = write_entries(v, p, from, new);
+  } else if (err == PPRF_OK && old == 1)
+    err = write_page(v, &p->child[i], p == &v->top && p->count == 1, node, count);
+  else if (err == PPRF_OK)
+    err = write_entries(v, p, i, 1);
   nodes_free(node, count);
-  return err == PPRF_OK ? write_entries(v, p, from, new) : err;
+  return err;
 }
 
 /* Write inner page i of p, whose children are written, as several if it is too large. */
@@ -306,8 +304,6 @@ static int flush(pprf_vault *v)
     v->top.child[0].page = root;
     err = flush_inner(v, &v->top, 0, &step);
   }
-  for (size_t i = 0; i < v->gone_count && err == PPRF_OK; i++)
-    err = store_gone(&v->store, v->gone[i], v->next.counter);
   return err;
 }
 
@@ -324,6 +320,13 @@ static void set_written(struct page *p)
   }
 }
 
+/* Without memory the row stays unused until the next search. */
+static void set_free(pprf_vault *v, uint64_t row)
+{
+  if (row != 0)
+    (void)rows_push(&v->free, row);
+}
+
 /* After the cell has confirmed: written pages are where the next commit finds them. */
 static void promote(pprf_vault *v, struct page *p)
 {
@@ -332,6 +335,7 @@ static void promote(pprf_vault *v, struct page *p)
     if (e->page == NULL || !e->page->written)
       continue;
     promote(v, e->page);
+    set_free(v, e->row);
     e->row = e->page->next_row;
     memcpy(e->key, e->page->next_key, KEY);
     e->page->written = false;
@@ -383,57 +387,66 @@ static int check_cell(pprf_vault *v)
   return err;
 }
 
-/* No page in use may be listed as one to be removed: the list is not sealed.  Leaf pages are not read. */
-static int check_below(pprf_vault *v, const struct entry *e, unsigned above, const uint64_t *listed,
-                       size_t n)
+static int lower(const void *a, const void *b)
 {
-  struct page p = {.level = 0};
-  struct node *node = NULL;
-  size_t count = 0;
-  uint64_t total;
-  if (store_lists(listed, n, e->row))
-    return fail(PPRF_VAULT_ERR_DAMAGED, "page %llu: it is in use, and listed as one to be removed",
-                (unsigned long long)e->row);
-  int err = above == 1 ? PPRF_OK : page_read(v, 0, e, above, &p, &node, &count, &total);
-  nodes_free(node, count);
-  pprf_free(p.key);
-  for (size_t i = 0; i < p.count && err == PPRF_OK; i++)
-    err = check_below(v, &p.child[i], p.level, listed, n);
-  wipe_free(p.child, p.room * sizeof *p.child);
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+int vault_rows(pprf_vault *v, struct rows *used)
+{
+  struct entry root;
+  int err = tree_root(v, &root);
+  if (err == PPRF_OK)
+    err = tree_rows(v, &root, 0, used);
+  OPENSSL_cleanse(&root, sizeof root);
+  if (err == PPRF_OK)
+    qsort(used->at, used->count, sizeof *used->at, lower);
+  return err;
+}
+
+/* Find the free rows if there must be many: earlier handles left them.  Not while another root is in the store: a late
+ * request may still bring its value into the cell. */
+static int search(pprf_vault *v)
+{
+  struct rows used = {NULL, 0, 0};
+  uint64_t expected = v->nodes * (v->tree.seed + 2) / PAGE_MAX * 2 + 8;
+  if (v->searched || v->store.last_row < expected || store_newest(&v->store) != v->root.counter)
+    return PPRF_OK;
+  int err = vault_rows(v, &used);
+  uint64_t row = 1, room = store_number(&v->store, "PRAGMA page_count");
+  v->free.count = 0;
+  for (size_t k = 0; row <= v->store.last_row && err == PPRF_OK && v->free.count < room; row++)
+    if (k < used.count && used.at[k] == row)
+      k++;
+    else
+      err = failed(rows_push(&v->free, row), "commit");
+  free(used.at);
+  v->searched = err == PPRF_OK;
   return err;
 }
 
 static int write_commit(pprf_vault *v)
 {
   int err = check_cell(v);
-  if (err == PPRF_OK && !v->store.begun && v->root.counter != 0) {
-    struct entry root;
-    uint64_t *listed = NULL;
-    size_t n = 0;
-    err = tree_root(v, &root);
-    if (err == PPRF_OK)
-      err = store_listed(&v->store, v->root.counter, &listed, &n);
-    if (err == PPRF_OK)
-      err = check_below(v, &root, 0, listed, n);
-    free(listed);
-    OPENSSL_cleanse(&root, sizeof root);
-  }
+  if (err == PPRF_OK)
+    err = search(v);
   if (err == PPRF_OK)
     err = next_value(v);
   if (err != PPRF_OK)
     return err;
   v->stamp++;
-  err = store_begin(&v->store, &v->root, v->next.counter);
+  v->taken = 0;
+  err = store_begin(&v->store);
   if (err == PPRF_OK)
     err = flush(v);
   if (err == PPRF_OK)
-    err = store_end(&v->store, &v->next);
+    err = store_end(&v->store, &v->root, &v->next);
   if (err != PPRF_OK) {
     store_undo(&v->store);
     return err;
   }
   set_written(&v->top);
-  v->gone_count = 0;
   v->written = v->erased;
   v->pending = true;
   return PPRF_OK;
@@ -468,7 +481,10 @@ static int confirm(pprf_vault *v, bool again)
   v->root = v->next;
   v->pending = false;
   v->final = v->written;
+  v->free.count -= v->taken < v->free.count ? v->taken : v->free.count;
   promote(v, &v->top);
+  for (; v->gone.count > 0; v->gone.count--)
+    set_free(v, v->gone.at[v->gone.count - 1]);
   if (store_settle(&v->store) != PPRF_OK)
     (void)vault_breaks(v,
                        fail(PPRF_VAULT_ERR_CLOSED, "%s; open the vault again", pprf_vault_error()));

@@ -120,15 +120,13 @@ int gcm(bool seal, const uint8_t key[KEY], const uint8_t nonce[12], const uint8_
 
 /* The nonce is zero: a page key is random and seals one page, a root's key is derived with a random salt. */
 int page_gcm(bool seal, const struct tree *tree, uint64_t row, const uint8_t key[KEY],
-             const uint8_t *in, size_t len, uint8_t *out)
+             const uint8_t *in, uint8_t *out)
 {
   static const uint8_t zero[12];
   uint8_t with[PUBLIC + 8];
   memcpy(with, tree->head, PUBLIC);
   put_le(with + PUBLIC, row, 8);
-  int err = !seal && (len < TAG + PAGE_HEAD || len > SEALED_MAX)
-              ? PPRF_VAULT_ERR_DAMAGED
-              : gcm(seal, key, zero, with, sizeof with, in, seal ? len : len - TAG, out);
+  int err = gcm(seal, key, zero, with, sizeof with, in, PAGE_MAX, out);
   return err == PPRF_OK ? err
                         : fail(err, "page %llu: it does not open under its key: damaged or foreign",
                                (unsigned long long)row);
@@ -156,12 +154,12 @@ static uint64_t node_end(const struct node *node)
   return node->start + (UINT64_C(1) << node->height);
 }
 
-size_t leaf_encode(const struct tree *tree, const struct node *node, size_t count,
-                   uint8_t plain[PAGE_MAX])
+void leaf_encode(const struct tree *tree, const struct node *node, size_t count,
+                 uint8_t plain[PAGE_MAX])
 {
   uint64_t end = count > 0 ? node->start : 0;
   uint8_t *at = plain + LEAF_HEAD;
-  memset(plain, 0, LEAF_HEAD);
+  memset(plain, 0, PAGE_MAX);
   put_le(plain + 1, count, 2);
   put_le(plain + PAGE_HEAD, end, 8);
   for (size_t i = 0; i < count; end = node_end(&node[i++])) {
@@ -173,7 +171,6 @@ size_t leaf_encode(const struct tree *tree, const struct node *node, size_t coun
     memcpy(at, node[i].seed, tree->seed);
     at += tree->seed;
   }
-  return (size_t)(at - plain);
 }
 
 /* Read the head of a node; the start of the node before ended at *end. */
@@ -199,14 +196,14 @@ static const uint8_t *node_decode(struct node *node, uint64_t *end, const uint8_
   return at;
 }
 
-int leaf_decode(const struct tree *tree, const uint8_t *plain, size_t len, struct node **node,
+int leaf_decode(const struct tree *tree, const uint8_t plain[PAGE_MAX], struct node **node,
                 size_t *count)
 {
   size_t n = get_le(plain + 1, 2), seed = tree->seed;
-  const uint8_t *at = plain + LEAF_HEAD, *stop = plain + len;
+  const uint8_t *at = plain + LEAF_HEAD, *stop = plain + PAGE_MAX;
   *node = NULL;
   *count = 0;
-  if (len < LEAF_HEAD || n > (len - LEAF_HEAD) / (seed + 1))
+  if (n > (PAGE_MAX - LEAF_HEAD) / (seed + 1))
     return PPRF_VAULT_ERR_DAMAGED;
   uint64_t end = get_le(plain + PAGE_HEAD, 8);
   struct node *all = calloc(n + 1, sizeof *all);
@@ -220,7 +217,7 @@ int leaf_decode(const struct tree *tree, const uint8_t *plain, size_t len, struc
       memcpy(all[i].seed, at, seed);
     at = at == NULL ? NULL : at + seed;
   }
-  if (at != stop) {
+  if (at == NULL) {
     nodes_free(all, n);
     return PPRF_VAULT_ERR_DAMAGED;
   }

@@ -12,7 +12,7 @@ enum {
   KEY = 32,            /* bytes of a page key and of a root's salt */
   TAG = 16,            /* bytes that sealing adds */
   PUBLIC = 44,         /* bytes of a store's public head */
-  SEALED_MAX = 4056,   /* a row that fills one page of SQLite */
+  SEALED_MAX = 4056,   /* a row: it fills one page of SQLite, so another one goes in its place */
   PAGE_MAX = SEALED_MAX - TAG,
   PAGE_HEAD = 11,      /* level, count in 2 bytes, in a root the vault's nodes in 8 */
   LEAF_HEAD = PAGE_HEAD + 8, /* and the start of the first node */
@@ -57,18 +57,18 @@ int derive(uint8_t out[KEY], const uint8_t *secret, size_t bytes, const uint8_t 
 int gcm(bool seal, const uint8_t key[KEY], const uint8_t nonce[12], const uint8_t *with,
         size_t with_bytes, const uint8_t *in, size_t len, uint8_t *out);
 
-/** Seal a page under a key that seals nothing else, or open it; len: bytes of in. */
+/** Seal a page, PAGE_MAX bytes to SEALED_MAX, under a key that seals nothing else, or open it. */
 int page_gcm(bool seal, const struct tree *tree, uint64_t row, const uint8_t key[KEY],
-             const uint8_t *in, size_t len, uint8_t *out);
+             const uint8_t *in, uint8_t *out);
 
 /** Bytes that a node takes in a leaf page, after a node that ends at `end`. */
 size_t node_bytes(const struct tree *tree, const struct node *node, uint64_t end);
-/** Encode a leaf page of count nodes, which must fit. @return its bytes */
-size_t leaf_encode(const struct tree *tree, const struct node *node, size_t count,
-                   uint8_t plain[PAGE_MAX]);
+/** Encode a leaf page of count nodes, which must fit; zeros follow. */
+void leaf_encode(const struct tree *tree, const struct node *node, size_t count,
+                 uint8_t plain[PAGE_MAX]);
 /** Decode one: at most PAGE_MAX / 17 nodes, to be given back with nodes_free.
  * @retval PPRF_OK, PPRF_ERR_NOMEM, PPRF_VAULT_ERR_DAMAGED (not reported) */
-int leaf_decode(const struct tree *tree, const uint8_t *plain, size_t len, struct node **node,
+int leaf_decode(const struct tree *tree, const uint8_t plain[PAGE_MAX], struct node **node,
                 size_t *count);
 void nodes_free(struct node *node, size_t count);
 

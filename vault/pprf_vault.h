@@ -179,8 +179,8 @@ PPRF_API int pprf_vault_erase_range(pprf_vault *vault, uint64_t first, uint64_t 
 PPRF_API int pprf_vault_commit(pprf_vault *vault, uint64_t *final);
 
 /** Read every page of the store on disk, and of the mirror: each opens, their nodes are a cover, and nothing is
- * missing.  Changes without a commit are not looked at.  If all is well and an eighth of the file is unused, the file is
- * made shorter.
+ * missing.  Changes without a commit are not looked at.  If all is well and more than a sixteenth of the file is unused,
+ * the file is made shorter.
  * @param[out] pages pages read; may be NULL.
  * @retval PPRF_OK                 all are as they were sealed.
  * @retval PPRF_VAULT_ERR_DAMAGED  pprf_vault_error names the page and the cause. */
@@ -198,7 +198,8 @@ struct pprf_vault_info {
   uint64_t commit;    /**< counter of the cell: its writes since the vault was made */
   uint64_t
     rewrites; /**< writes of this handle beyond that, which repeated one that was not confirmed */
-  uint64_t disk_bytes; /**< the store's pages on disk, in bytes, without free ones */
+  uint64_t
+    disk_bytes; /**< the store's pages on disk, in bytes; a part of them may be unused until verify */
   uint8_t id[16];      /**< the store's identity, random */
   const char *warning; /**< what the cell cannot promise; valid until pprf_vault_close */
 };

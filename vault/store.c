@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LOG_PAGES = 4096, OLD_PART = 32, OLD_MIN = 8, OLD_MAX = 512 };
+enum { LOG_PAGES = 1000 };
 static const char *const schema_name[] = {"main", "mirror"};
 
 static int sql_failed(struct store *s, const char *what)
@@ -48,8 +48,7 @@ static int watch_log(void *arg, sqlite3 *db, const char *name, int pages)
 static const char tables[] =
   "CREATE TABLE %w.vault (id INTEGER PRIMARY KEY, head BLOB NOT NULL);"
   "CREATE TABLE %w.page (row INTEGER PRIMARY KEY, sealed BLOB NOT NULL);"
-  "CREATE TABLE %w.root (counter INTEGER PRIMARY KEY, row INTEGER NOT NULL, salt BLOB NOT NULL);"
-  "CREATE TABLE %w.gone (row INTEGER PRIMARY KEY, at INTEGER NOT NULL);";
+  "CREATE TABLE %w.root (counter INTEGER PRIMARY KEY, row INTEGER NOT NULL, salt BLOB NOT NULL);";
 
 /* Settings of a database, before its tables are touched: WAL and FULL sync each commit; an exclusive lock needs no
  * shared memory and keeps others out; it is set for databases that are attached later too, which are read at once. */
@@ -76,7 +75,7 @@ static int make_tables(struct store *s, int i, const struct tree *tree)
   const char *n = schema_name[i];
   int err = run(s, "begin", "BEGIN IMMEDIATE");
   if (err == PPRF_OK)
-    err = run(s, "tables", tables, n, n, n, n);
+    err = run(s, "tables", tables, n, n, n);
   sqlite3_stmt *st = NULL;
   char *text = sqlite3_mprintf("INSERT INTO %w.vault VALUES (1, ?)", n);
   if (err == PPRF_OK && (sqlite3_prepare_v2(s->db, text, -1, &st, NULL) != SQLITE_OK ||
@@ -90,8 +89,8 @@ static int make_tables(struct store *s, int i, const struct tree *tree)
 
 /* No views, which could be endless, no triggers and no virtual tables: these have no root page. */
 static const char *const only_tables[] = {
-  "SELECT count(*) = 4 AND sum(type = 'table' AND rootpage > 0) = 4 FROM main.sqlite_schema",
-  "SELECT count(*) = 4 AND sum(type = 'table' AND rootpage > 0) = 4 FROM mirror.sqlite_schema"};
+  "SELECT count(*) = 3 AND sum(type = 'table' AND rootpage > 0) = 3 FROM main.sqlite_schema",
+  "SELECT count(*) = 3 AND sum(type = 'table' AND rootpage > 0) = 3 FROM mirror.sqlite_schema"};
 
 static int read_head(struct store *s, int i, struct tree *tree)
 {
@@ -115,11 +114,10 @@ static int read_head(struct store *s, int i, struct tree *tree)
 
 static int prepare_statements(struct store *s, int i)
 {
-  static const char *const format[] = {"SELECT sealed FROM %w.page WHERE row = ?",
-                                       "INSERT INTO %w.page VALUES (?, ?)",
-                                       "INSERT OR REPLACE INTO %w.gone VALUES (?, ?)",
-                                       "INSERT OR REPLACE INTO %w.root VALUES (?, ?, ?)"};
-  sqlite3_stmt **st[] = {&s->get[i], &s->put[i], &s->gone[i], &s->root[i]};
+  static const char *const format[] = {
+    "SELECT sealed FROM %w.page WHERE row = ?", "INSERT OR REPLACE INTO %w.page VALUES (?, ?)",
+    "INSERT OR REPLACE INTO %w.root VALUES (?, ?, ?)", "DELETE FROM %w.root WHERE counter < ?"};
+  sqlite3_stmt **st[] = {&s->get[i], &s->put[i], &s->root[i], &s->old[i]};
   for (int k = 0; k < 4; k++) {
     char *text = sqlite3_mprintf(format[k], schema_name[i]);
     int code = sqlite3_prepare_v3(s->db, text, -1, SQLITE_PREPARE_PERSISTENT, st[k], NULL);
@@ -137,8 +135,7 @@ static bool make_file(const char *path)
   return fd >= 0 && close(fd) == 0;
 }
 
-/* Bring a mirror up to date, unless it has the same last root.  Rows are never changed, but after a power cut the
- * mirror may have kept another page under a number than the store. */
+/* Bring a mirror up to date, unless it has the same last root. */
 static int copy_to_mirror(struct store *s)
 {
   if (store_number(
@@ -151,8 +148,7 @@ static int copy_to_mirror(struct store *s)
     "BEGIN IMMEDIATE; DELETE FROM mirror.page WHERE NOT EXISTS (SELECT 1 FROM main.page m WHERE "
     "m.row = mirror.page.row AND m.sealed = mirror.page.sealed);"
     "INSERT INTO mirror.page SELECT * FROM main.page WHERE row NOT IN (SELECT row FROM mirror.page);"
-    "DELETE FROM mirror.root; INSERT INTO mirror.root SELECT * FROM main.root;"
-    "DELETE FROM mirror.gone; INSERT INTO mirror.gone SELECT * FROM main.gone; COMMIT");
+    "DELETE FROM mirror.root; INSERT INTO mirror.root SELECT * FROM main.root; COMMIT");
 }
 
 int store_mirror(struct store *s, const char *path, const char *directory, const struct tree *tree)
@@ -216,8 +212,8 @@ void store_close(struct store *s)
   for (int i = 0; i < 2; i++) {
     (void)sqlite3_finalize(s->get[i]);
     (void)sqlite3_finalize(s->put[i]);
-    (void)sqlite3_finalize(s->gone[i]);
     (void)sqlite3_finalize(s->root[i]);
+    (void)sqlite3_finalize(s->old[i]);
   }
   (void)sqlite3_close_v2(s->db);
   memset(s, 0, sizeof *s);
@@ -239,23 +235,22 @@ uint64_t store_newest(struct store *s)
   return store_number(s, "SELECT max(counter) FROM root");
 }
 
-int store_get(struct store *s, int schema, uint64_t row, uint8_t *sealed, size_t *len)
+int store_get(struct store *s, int schema, uint64_t row, uint8_t *sealed)
 {
   sqlite3_stmt *st = s->get[schema];
   int err = PPRF_OK;
   (void)sqlite3_bind_int64(st, 1, (sqlite3_int64)row);
   int code = sqlite3_step(st);
-  *len = code == SQLITE_ROW ? (size_t)sqlite3_column_bytes(st, 0) : 0;
+  int len = code == SQLITE_ROW ? sqlite3_column_bytes(st, 0) : 0;
   if (code == SQLITE_DONE)
     err = fail(PPRF_VAULT_ERR_DAMAGED, "page %llu: the %s store has no such row",
                (unsigned long long)row, schema_name[schema]);
   else if (code != SQLITE_ROW)
     err = sql_failed(s, "a page");
-  else if (*len > SEALED_MAX)
-    err =
-      fail(PPRF_VAULT_ERR_DAMAGED, "page %llu: it has %zu bytes", (unsigned long long)row, *len);
-  else if (*len > 0)
-    memcpy(sealed, sqlite3_column_blob(st, 0), *len);
+  else if (len != SEALED_MAX)
+    err = fail(PPRF_VAULT_ERR_DAMAGED, "page %llu: it has %d bytes", (unsigned long long)row, len);
+  else
+    memcpy(sealed, sqlite3_column_blob(st, 0), SEALED_MAX);
   (void)sqlite3_reset(st);
   return err;
 }
@@ -285,86 +280,21 @@ int store_root(struct store *s, uint64_t counter, struct root *root)
   return err;
 }
 
-static int compare_rows(const void *a, const void *b)
+int rows_push(struct rows *rows, uint64_t row)
 {
-  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return x < y ? -1 : x > y;
-}
-
-int store_listed(struct store *s, uint64_t counter, uint64_t **row, size_t *count)
-{
-  static const char *const query[] = {"SELECT row FROM main.gone WHERE at <= ?",
-                                      "SELECT row FROM mirror.gone WHERE at <= ?"};
-  size_t room = 0;
-  int code = SQLITE_DONE;
-  *row = NULL;
-  *count = 0;
-  for (int i = 0; i < s->schemas && code == SQLITE_DONE; i++) {
-    sqlite3_stmt *st = NULL;
-    code = sqlite3_prepare_v2(s->db, query[i], -1, &st, NULL);
-    if (code == SQLITE_OK)
-      (void)sqlite3_bind_int64(st, 1, (sqlite3_int64)counter);
-    while (code != SQLITE_NOMEM && (code = sqlite3_step(st)) == SQLITE_ROW) {
-      uint64_t *more = *row;
-      if (*count == room && (more = realloc(*row, (room = 2 * room + 64) * sizeof *more)) == NULL)
-        code = SQLITE_NOMEM;
-      else
-        (*row = more)[(*count)++] = (uint64_t)sqlite3_column_int64(st, 0);
-    }
-    (void)sqlite3_finalize(st);
+  if (rows->count == rows->room) {
+    size_t room = 2 * rows->room + 16;
+    uint64_t *at = realloc(rows->at, room * sizeof *at);
+    if (at == NULL)
+      return PPRF_ERR_NOMEM;
+    rows->at = at;
+    rows->room = room;
   }
-  if (code != SQLITE_DONE) {
-    free(*row);
-    *row = NULL;
-    return code == SQLITE_NOMEM ? failed(PPRF_ERR_NOMEM, "store") : sql_failed(s, "old pages");
-  }
-  if (*count > 0)
-    qsort(*row, *count, sizeof **row, compare_rows);
+  rows->at[rows->count++] = row;
   return PPRF_OK;
 }
 
-bool store_lists(const uint64_t *row, size_t count, uint64_t one)
-{
-  return count > 0 && bsearch(&one, row, count, sizeof one, compare_rows) != NULL;
-}
-
-/* Remove what confirmed commits replaced; not at each commit, since that writes the pages that hold it.  After opening, what a commit without a confirmation left is listed,
- * and goes with a commit after this one. */
-static int remove_old(struct store *s, int i, const struct root *from, uint64_t counter)
-{
-  const char *n = schema_name[i];
-  sqlite3_int64 c = (sqlite3_int64)from->counter;
-  int err = run(s, "old pages",
-                "DELETE FROM %w.page WHERE row IN (SELECT row FROM %w.gone WHERE at <= %lld);"
-                "DELETE FROM %w.gone WHERE at <= %lld",
-                n, n, c, n, c);
-  if (err == PPRF_OK && !s->begun)
-    err =
-      run(s, "old pages",
-          "DELETE FROM %w.gone; INSERT INTO %w.gone SELECT row, %lld FROM %w.page WHERE row > %lld",
-          n, n, (sqlite3_int64)counter, n, (sqlite3_int64)from->row);
-  return err;
-}
-
-int store_begin(struct store *s, const struct root *from, uint64_t counter)
-{
-  int err = run(s, "begin", "BEGIN IMMEDIATE");
-  bool removes = !s->begun || s->old >= s->old_most;
-  for (int i = 0; i < s->schemas && err == PPRF_OK; i++) {
-    err = run(s, "old roots", "DELETE FROM %w.root WHERE counter < %lld", schema_name[i],
-              (sqlite3_int64)from->counter); /* so that an older cell is noticed */
-    if (err == PPRF_OK && removes)
-      err = remove_old(s, i, from, counter);
-  }
-  if (removes) {
-    uint64_t most = store_number(s, "PRAGMA page_count") / OLD_PART;
-    s->old = 0;
-    s->old_most = most < OLD_MIN ? OLD_MIN : most > OLD_MAX ? OLD_MAX : most;
-  }
-  return err;
-}
-
-/* Insert a row into the store and its mirror: numbers, and perhaps bytes after them. */
+/* Run a statement in the store and its mirror, with numbers and perhaps bytes after them. */
 static int write_row(struct store *s, sqlite3_stmt *const st[2], const char *what, uint64_t a,
                      uint64_t b, const uint8_t *bytes, size_t len)
 {
@@ -381,25 +311,25 @@ static int write_row(struct store *s, sqlite3_stmt *const st[2], const char *wha
   return err;
 }
 
-int store_put(struct store *s, uint64_t row, const uint8_t *sealed, size_t len)
+int store_begin(struct store *s)
 {
-  return write_row(s, s->put, "write a page", row, 0, sealed, len);
+  return run(s, "begin", "BEGIN IMMEDIATE");
 }
 
-int store_gone(struct store *s, uint64_t row, uint64_t counter)
+int store_put(struct store *s, uint64_t row, const uint8_t *sealed)
 {
-  s->old++;
-  return write_row(s, s->gone, "list an old page", row, counter, NULL, 0);
+  return write_row(s, s->put, "write a page", row, 0, sealed, SEALED_MAX);
 }
 
-int store_end(struct store *s, const struct root *root)
+int store_end(struct store *s, const struct root *from, const struct root *root)
 {
-  int err = write_row(s, s->root, "write a root", root->counter, root->row, root->salt, KEY);
+  int err = write_row(s, s->old, "remove an old root", from->counter, 0, NULL, 0);
+  if (err == PPRF_OK)
+    err = write_row(s, s->root, "write a root", root->counter, root->row, root->salt, KEY);
   if (err != PPRF_OK)
     return err;
   if (run(s, "commit", "COMMIT") != PPRF_OK)
     return fail(PPRF_VAULT_ERR_CLOSED, "%s; open the vault again", pprf_vault_error());
-  s->begun = true;
   return PPRF_OK;
 }
 
@@ -418,13 +348,26 @@ int store_settle(struct store *s)
   return PPRF_OK;
 }
 
-int store_shrink(struct store *s)
+int store_shrink(struct store *s, const struct rows *used)
 {
   int err = PPRF_OK;
-  if (8 * store_number(s, "PRAGMA freelist_count") < store_number(s, "PRAGMA page_count"))
+  if (store_number(s, "PRAGMA page_count") <= used->count + used->count / 16 + 16)
     return err;
-  for (int i = 0; i < s->schemas && err == PPRF_OK; i++)
-    err = run(s, "vacuum", "VACUUM %w", schema_name[i]);
+  for (int i = 0; i < s->schemas && err == PPRF_OK; i++) {
+    err = store_begin(s);
+    for (size_t k = 0; k <= used->count && err == PPRF_OK;
+         k++) { /* what lies between two of them */
+      int64_t from = k == 0 ? INT64_MIN : (int64_t)used->at[k - 1] + 1,
+              to = k == used->count ? INT64_MAX : (int64_t)used->at[k] - 1;
+      if (from <= to)
+        err = run(s, "unused pages", "DELETE FROM %w.page WHERE row BETWEEN %lld AND %lld",
+                  schema_name[i], from, to);
+    }
+    if (err != PPRF_OK)
+      store_undo(s);
+    else if ((err = run(s, "commit", "COMMIT")) == PPRF_OK)
+      err = run(s, "vacuum", "VACUUM %w", schema_name[i]);
+  }
   s->frames = LOG_PAGES;
   if (err == PPRF_OK)
     err = store_settle(s);

@@ -2,11 +2,10 @@
 /** @file store.h
  * The store: an SQLite database, and perhaps a mirror of it, with the tables
  *   vault  one row: the public head;
- *   page   row, sealed bytes; rows are numbered in the order in which they were written, never twice;
- *   root   counter, row, salt: the root page of the commit with that counter;
- *   gone   row, at: the page that the commit with counter `at` no longer needs.
- * SQLite sees sealed bytes and row numbers only.  A page is removed after the commit that replaced it, some at
- * a time, so that both roots exist until the cell has confirmed. */
+ *   page   row, sealed bytes, as many in each row: a page is written in place of one that is not in use;
+ *   root   counter, row, salt: the root page of the commit with that counter.
+ * SQLite sees sealed bytes and row numbers only.  Which rows are in use, the sealed pages alone say.  A row is free once
+ * the cell has confirmed the commit that replaced its page, so that both roots exist until then. */
 #ifndef PPRF_VAULT_STORE_H
 #define PPRF_VAULT_STORE_H
 
@@ -20,14 +19,20 @@ struct root {
   uint8_t salt[KEY];
 };
 
+/** Numbers of rows. */
+struct rows {
+  uint64_t *at;
+  size_t count, room;
+};
+/** @retval PPRF_OK, PPRF_ERR_NOMEM (not reported) */
+int rows_push(struct rows *rows, uint64_t row);
+
 struct store {
   sqlite3 *db;
-  sqlite3_stmt *get[2], *put[2], *gone[2], *root[2]; /* of the store, of its mirror */
-  int schemas;                                       /* 2 with a mirror */
-  int frames;                                        /* longest write-ahead log, in pages */
-  uint64_t last_row;                                 /* the highest number used so far */
-  bool begun;                                        /* a commit since it was opened */
-  uint64_t old, old_most; /* pages listed since some were removed, and how many may be */
+  sqlite3_stmt *get[2], *put[2], *root[2], *old[2]; /* of the store, of its mirror */
+  int schemas;                                      /* 2 with a mirror */
+  int frames;                                       /* longest write-ahead log, in pages */
+  uint64_t last_row;                                /* the highest number used so far */
 };
 
 /** Open or make the store, for one process.  tree: in when it is made, else out. */
@@ -36,8 +41,8 @@ int store_open(struct store *s, const char *path, bool make, struct tree *tree);
 int store_mirror(struct store *s, const char *path, const char *directory, const struct tree *tree);
 void store_close(struct store *s);
 
-/** Read a page into SEALED_MAX bytes; schema: 1 for the mirror. */
-int store_get(struct store *s, int schema, uint64_t row, uint8_t *sealed, size_t *len);
+/** Read a page of SEALED_MAX bytes; schema: 1 for the mirror. */
+int store_get(struct store *s, int schema, uint64_t row, uint8_t *sealed);
 /** The root of the commit with this counter. @retval PPRF_VAULT_ERR_ROLLBACK there is none */
 int store_root(struct store *s, uint64_t counter, struct root *root);
 /** The highest counter of a root, 0 if there is none. */
@@ -45,22 +50,16 @@ uint64_t store_newest(struct store *s);
 /** The result of a query without secrets, 0 if it has none. */
 uint64_t store_number(struct store *s, const char *query);
 
-/** The pages that the commit after the one with this counter would remove, from the store or its mirror, in order;
- * to be given back with free. */
-int store_listed(struct store *s, uint64_t counter, uint64_t **row, size_t *count);
-/** Is a page one of them? */
-bool store_lists(const uint64_t *row, size_t count, uint64_t one);
-/** Write a commit: begin, pages and what they replace, end.  `from` is the root that the cell has confirmed. */
-int store_begin(struct store *s, const struct root *from, uint64_t counter);
-int store_put(struct store *s, uint64_t row, const uint8_t *sealed, size_t len);
-int store_gone(struct store *s, uint64_t row, uint64_t counter);
+/** Write a commit: begin, pages, end.  The cell has confirmed the root `from`. */
+int store_begin(struct store *s);
+int store_put(struct store *s, uint64_t row, const uint8_t *sealed);
 /** @retval PPRF_VAULT_ERR_CLOSED it may or may not be on disk */
-int store_end(struct store *s, const struct root *root);
+int store_end(struct store *s, const struct root *from, const struct root *root);
 void store_undo(struct store *s);
 /** Move what was written from the log into the database if the log is long. */
 int store_settle(struct store *s);
-/** Give unused space back to the file system, if there is much.
+/** Give unused space back to the file system, if there is much.  used: all rows in use, in order.
  * @retval PPRF_VAULT_ERR_CLOSED a sync may have failed */
-int store_shrink(struct store *s);
+int store_shrink(struct store *s, const struct rows *used);
 
 #endif

@@ -181,20 +181,20 @@ static void keep_secret(const uint8_t *bytes)
 }
 
 int __real_page_gcm(bool seal, const struct tree *tree, uint64_t row, const uint8_t key[KEY],
-                    const uint8_t *in, size_t len, uint8_t *out);
+                    const uint8_t *in, uint8_t *out);
 int __wrap_page_gcm(bool seal, const struct tree *tree, uint64_t row, const uint8_t key[KEY],
-                    const uint8_t *in, size_t len, uint8_t *out);
+                    const uint8_t *in, uint8_t *out);
 int __wrap_page_gcm(bool seal, const struct tree *tree, uint64_t row, const uint8_t key[KEY],
-                    const uint8_t *in, size_t len, uint8_t *out)
+                    const uint8_t *in, uint8_t *out)
 {
   struct node *node = NULL;
   size_t count = 0;
-  if (seal && in[0] == 0 && leaf_decode(tree, in, len, &node, &count) == PPRF_OK)
+  if (seal && in[0] == 0 && leaf_decode(tree, in, &node, &count) == PPRF_OK)
     for (size_t i = 0; i < count; i++)
       keep_secret(node[i].seed);
   nodes_free(node, count);
   keep_secret(key);
-  return __real_page_gcm(seal, tree, row, key, in, len, out);
+  return __real_page_gcm(seal, tree, row, key, in, out);
 }
 
 /* ---- the calls */

@@ -94,10 +94,10 @@ int page_splice(struct page *p, size_t i, size_t old, size_t new)
   return PPRF_OK;
 }
 
-static int parse_inner(struct page *p, const uint8_t *plain, size_t len)
+static int parse_inner(struct page *p, const uint8_t plain[PAGE_MAX])
 {
   size_t count = get_le(plain + 1, 2);
-  if (len != PAGE_HEAD + count * ENTRY)
+  if (count > FAN)
     return PPRF_VAULT_ERR_DAMAGED;
   int err = page_splice(p, 0, 0, count);
   for (size_t i = 0; i < count && err == PPRF_OK; i++) {
@@ -115,12 +115,11 @@ int page_read(pprf_vault *v, int schema, const struct entry *e, unsigned above, 
               struct node **node, size_t *count, uint64_t *total)
 {
   uint8_t sealed[SEALED_MAX], plain[PAGE_MAX];
-  size_t len;
   *node = NULL;
   *count = 0;
-  int err = store_get(&v->store, schema, e->row, sealed, &len);
+  int err = store_get(&v->store, schema, e->row, sealed);
   if (err == PPRF_OK)
-    err = page_gcm(false, &v->tree, e->row, e->key, sealed, len, plain);
+    err = page_gcm(false, &v->tree, e->row, e->key, sealed, plain);
   if (err != PPRF_OK)
     return err;
   p->level = plain[0];
@@ -128,8 +127,8 @@ int page_read(pprf_vault *v, int schema, const struct entry *e, unsigned above, 
   if (above > 0 && p->level + 1 != above)
     err = PPRF_VAULT_ERR_DAMAGED;
   else if (p->level > 0)
-    err = parse_inner(p, plain, len - TAG);
-  else if ((err = leaf_decode(&v->tree, plain, len - TAG, node, count)) == PPRF_OK)
+    err = parse_inner(p, plain);
+  else if ((err = leaf_decode(&v->tree, plain, node, count)) == PPRF_OK)
     err = key_of_nodes(&p->key, &v->tree, *node, *count);
   OPENSSL_cleanse(plain, sizeof plain);
   return err == PPRF_ERR_FORMAT || err == PPRF_VAULT_ERR_DAMAGED
@@ -142,6 +141,23 @@ int tree_root(const pprf_vault *v, struct entry *root)
 {
   *root = (struct entry){.row = v->root.row};
   return derive(root->key, v->value, CELL, v->root.salt, "pprf vault root");
+}
+
+int tree_rows(pprf_vault *v, const struct entry *e, unsigned above, struct rows *rows)
+{
+  struct page p = {.level = 0};
+  struct node *node = NULL;
+  size_t count = 0;
+  uint64_t total;
+  int err = failed(rows_push(rows, e->row), "page");
+  if (err == PPRF_OK && above != 1) /* leaf pages are not read */
+    err = page_read(v, 0, e, above, &p, &node, &count, &total);
+  nodes_free(node, count);
+  pprf_free(p.key);
+  for (size_t i = 0; i < p.count && err == PPRF_OK; i++)
+    err = tree_rows(v, &p.child[i], p.level, rows);
+  wipe_free(p.child, p.room * sizeof *p.child);
+  return err;
 }
 
 int page_load(pprf_vault *v, struct page *parent, struct entry *e)

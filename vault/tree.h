@@ -47,8 +47,11 @@ struct pprf_vault {
   struct root root, next;
   uint8_t value[CELL], next_value[CELL]; /* of the cell */
   bool pending;                          /* `next` is in the store and not confirmed */
-  uint64_t *gone;                        /* rows of pages that are no more, since the last commit */
-  size_t gone_count, gone_room;
+  struct rows gone; /* rows of pages that are no more, since the last commit */
+  struct rows
+    free; /* rows that no confirmed page is in; an attempt to commit takes them from the end */
+  size_t taken;     /* by the attempt to commit */
+  bool searched;    /* for all free rows, not only those of this handle */
   int broken; /* the result of every call from now on */
   char why[256];
 };
@@ -72,12 +75,16 @@ int page_read(pprf_vault *v, int schema, const struct entry *e, unsigned above, 
               struct node **node, size_t *count, uint64_t *total);
 /** The entry of the confirmed root, not of the one in memory, which may be of a commit that failed. */
 int tree_root(const pprf_vault *v, struct entry *root);
+/** The rows of a page and those below it, as the inner pages on disk say. */
+int tree_rows(pprf_vault *v, const struct entry *e, unsigned above, struct rows *rows);
 /** Load the page of an entry of `parent`. */
 int page_load(pprf_vault *v, struct page *parent, struct entry *e);
 /** The leaf page that holds the nodes at and around a leaf; NULL if all is erased.  *until: the last leaf before the
  * next page. */
 int tree_find(pprf_vault *v, uint64_t leaf, struct page **found, uint64_t *until);
 
+/** All rows in use, in order. */
+int vault_rows(pprf_vault *v, struct rows *used);
 /** Write all changes and have the cell confirm them. */
 int vault_commit(pprf_vault *v);
 /** After a failed sync the handle does nothing more; with a damaged page it writes nothing more. @return err */

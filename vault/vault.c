@@ -192,8 +192,12 @@ int pprf_vault_verify(pprf_vault *v, uint64_t *pages)
       *pages += w.pages;
   }
   OPENSSL_cleanse(&root, sizeof root);
-  if (err == PPRF_OK)
-    err = store_shrink(&v->store);
+  struct rows used = {NULL, 0, 0};
+  if (err == PPRF_OK &&
+      store_newest(&v->store) == v->root.counter && /* no other root needs pages */
+      (err = vault_rows(v, &used)) == PPRF_OK)
+    err = store_shrink(&v->store, &used);
+  free(used.at);
   return leave(v, err);
 }
 
@@ -282,7 +286,8 @@ static void release(pprf_vault *v)
     if (v->cell.close != NULL)
       v->cell.close(v->cell.arg);
   }
-  free(v->gone);
+  free(v->gone.at);
+  free(v->free.at);
   (void)pthread_mutex_destroy(&v->mutex);
   wipe_free(v, sizeof *v);
 }
