@@ -5,6 +5,7 @@
 #include <libgen.h>
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
+#include <poll.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -229,7 +230,7 @@ static int command(struct cell *c, const char *verb, const uint8_t *value, uint8
   int in[2] = {-1, -1}, out[2] = {-1, -1}, n = 0, status = -1, error = 0;
   posix_spawn_file_actions_t files;
   ssize_t more = 1;
-  pid_t pid;
+  pid_t pid, ended = 0;
   if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0 ||
       (value != NULL && write(in[1], value, CELL) != CELL))
     error = errno;
@@ -242,14 +243,23 @@ static int command(struct cell *c, const char *verb, const uint8_t *value, uint8
   (void)close(in[0]);
   (void)close(in[1]);
   (void)close(out[1]);
-  while (error == 0 && n <= CELL && (more > 0 || (more < 0 && errno == EINTR)))
-    if ((more = read(out[0], got + n, (size_t)(CELL + 1 - n))) > 0)
+  while (error == 0 && n <= CELL &&
+         more != 0) { /* to the end, which what it left running may hold */
+    struct pollfd p = {.fd = out[0], .events = POLLIN};
+    int ready = poll(&p, 1, ended != 0 ? 0 : 50);
+    if (ready == 0 && ended != 0)
+      break;
+    if (ready == 0)
+      ended = waitpid(pid, &status, WNOHANG);
+    else if (ready > 0 && (more = read(out[0], got + n, (size_t)(CELL + 1 - n))) > 0)
       n += (int)more;
+  }
   (void)close(out[0]);
-  while (error == 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-    ;
-  if (error != 0)
-    return fail(-1, "cell: the command cannot start: %s", strerror(error));
+  while (error == 0 && ended == 0 && (ended = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
+    ended = 0;
+  if (error != 0 || ended < 0)
+    return fail(-1, "cell: the command cannot %s: %s", error != 0 ? "start" : "be waited for",
+                strerror(error != 0 ? error : errno));
   return status == 0 ? n
                      : fail(-1, "cell: the command failed: %s, status %d%s", verb,
                             WIFEXITED(status) ? WEXITSTATUS(status) : -1,

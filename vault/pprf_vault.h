@@ -84,9 +84,8 @@ struct pprf_vault_cell {
  * @param[in]  spec "file:PATH", a file that the first write makes; or a command for /bin/sh.  It is run
  *                  with one more argument: read, and it prints the 32 bytes, or nothing if there are none yet; or
  *                  write, and it reads them from standard input.  A status other than 0, or no end within 60 seconds,
- *                  is a failure, and so is every run in a process that ignores SIGCHLD; what it leaves running must
- *                  not hold its standard output, which is read to the end; standard error is not touched.  After each
- *                  write the value is read back.
+ *                  is a failure, and so is every run in a process that ignores SIGCHLD; what it leaves running is not
+ *                  waited for; standard error is not touched.  After each write the value is read back.
  * @retval PPRF_OK         *cell can be used; the file, or the command, was not touched yet.
  * @retval PPRF_ERR_NULL   cell or spec is NULL.
  * @retval PPRF_ERR_NOMEM  no memory. */

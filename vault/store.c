@@ -50,15 +50,12 @@ static const char tables[] =
   "CREATE TABLE %w.page (row INTEGER PRIMARY KEY, sealed BLOB NOT NULL);"
   "CREATE TABLE %w.root (counter INTEGER PRIMARY KEY, row INTEGER NOT NULL, salt BLOB NOT NULL);";
 
-/* Settings of a database, before its tables are touched: WAL and FULL sync each commit; an exclusive lock needs no
- * shared memory and keeps others out; it is set for databases that are attached later too, which are read at once. */
+/* Settings of a database: WAL and FULL sync each commit. */
 static int prepare_schema(struct store *s, int i)
 {
   const char *n = schema_name[i];
   sqlite3_stmt *st = NULL;
-  int err = run(
-    s, "settings",
-    "PRAGMA %w.page_size=4096; PRAGMA locking_mode=EXCLUSIVE; PRAGMA %w.synchronous=FULL", n, n);
+  int err = run(s, "settings", "PRAGMA %w.page_size=4096; PRAGMA %w.synchronous=FULL", n, n);
   char *text = sqlite3_mprintf("PRAGMA %w.journal_mode=WAL", n);
   if (err == PPRF_OK && (sqlite3_prepare_v2(s->db, text, -1, &st, NULL) != SQLITE_OK ||
                          sqlite3_step(st) != SQLITE_ROW))
@@ -101,13 +98,14 @@ static int read_head(struct store *s, int i, struct tree *tree)
               sqlite3_step(st) == SQLITE_ROW && sqlite3_column_bytes(st, 0) == PUBLIC;
   if (good)
     memcpy(tree->head, sqlite3_column_blob(st, 0), PUBLIC);
-  int err = good                                      ? PPRF_OK
-            : sqlite3_errcode(s->db) == SQLITE_NOTADB ? sql_failed(s, "open")
-                                                      : PPRF_VAULT_ERR_DAMAGED;
+  int code = sqlite3_errcode(s->db); /* ERROR: no such table */
+  bool read =
+    code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE || code == SQLITE_ERROR;
+  int err = good ? PPRF_OK : read ? PPRF_VAULT_ERR_DAMAGED : sql_failed(s, "open");
   (void)sqlite3_finalize(st);
   sqlite3_free(text);
-  if (err == PPRF_OK && tree_of_head(tree))
-    return PPRF_OK;
+  if (!read || (err == PPRF_OK && tree_of_head(tree)))
+    return err;
   return fail(PPRF_VAULT_ERR_DAMAGED, "store: the %s database is not a vault of this version",
               schema_name[i]);
 }
@@ -164,11 +162,14 @@ int store_mirror(struct store *s, const char *path, const char *directory, const
   int err = same ? fail(PPRF_VAULT_ERR_STORE, "mirror %s: the store itself is there", directory)
                  : run(s, "mirror", "ATTACH %Q AS mirror", file);
   sqlite3_free(file);
+  bool empty = store_number(s, "SELECT count(*) FROM mirror.sqlite_schema") == 0;
+  if (err == PPRF_OK && !empty)
+    err = read_head(s, 1, &its);
   if (err == PPRF_OK)
     err = prepare_schema(s, 1);
-  if (err == PPRF_OK && store_number(s, "SELECT count(*) FROM mirror.sqlite_schema") == 0)
+  if (err == PPRF_OK && empty)
     err = make_tables(s, 1, tree);
-  if (err == PPRF_OK)
+  if (err == PPRF_OK && empty)
     err = read_head(s, 1, &its);
   if (err == PPRF_OK && memcmp(its.head, tree->head, PUBLIC) != 0)
     err =
@@ -184,6 +185,8 @@ int store_mirror(struct store *s, const char *path, const char *directory, const
 
 int store_open(struct store *s, const char *path, bool make, struct tree *tree)
 {
+  if (strcmp(path, ":memory:") == 0)
+    return fail(PPRF_VAULT_ERR_STORE, "store %s: for SQLite this is no file", path);
   if (make ? !make_file(path) : access(path, F_OK) != 0)
     return fail(make && errno == EEXIST ? PPRF_VAULT_ERR_EXISTS : PPRF_VAULT_ERR_STORE,
                 "store %s: %s", path, strerror(errno));
@@ -194,15 +197,21 @@ int store_open(struct store *s, const char *path, bool make, struct tree *tree)
   (void)sqlite3_limit(s->db, SQLITE_LIMIT_LENGTH, 1 << 20); /* a foreign row may be longer */
   sqlite3_wal_hook(s->db, watch_log,
                    s); /* in place of SQLite's own checkpoints, whose errors nobody sees */
-  int err = prepare_schema(s, 0);
+  /* Before a table is touched: an exclusive lock needs no shared memory and keeps others out.  It is set for databases
+   * that are attached later too, which are read at once. */
+  int err = run(s, "lock", "PRAGMA locking_mode=EXCLUSIVE");
+  if (err == PPRF_OK && !make) /* before a setting that writes: the file may be another program's */
+    err = read_head(s, 0, tree);
   if (err == PPRF_OK)
-    err = make ? make_tables(s, 0, tree) : read_head(s, 0, tree);
+    err = prepare_schema(s, 0);
+  if (err == PPRF_OK && make)
+    err = make_tables(s, 0, tree);
   if (err == PPRF_OK)
     err = prepare_statements(s, 0);
   s->frames =
     LOG_PAGES; /* what a killed process left in the log may never have been synced: write it anew */
-  if (err == PPRF_OK)
-    err = store_settle(s);
+  if (err == PPRF_OK && (err = store_settle(s)) == PPRF_VAULT_ERR_STORE)
+    err = PPRF_OK; /* the disk may be full: all can be read, and the next commit tries again */
   s->last_row = store_number(s, "SELECT max(row) FROM page");
   return err;
 }
@@ -313,7 +322,8 @@ static int write_row(struct store *s, sqlite3_stmt *const st[2], const char *wha
 
 int store_begin(struct store *s)
 {
-  return run(s, "begin", "BEGIN IMMEDIATE");
+  int err = store_settle(s);
+  return err == PPRF_OK ? run(s, "begin", "BEGIN IMMEDIATE") : err;
 }
 
 int store_put(struct store *s, uint64_t row, const uint8_t *sealed)

@@ -647,8 +647,12 @@ static bool call_fails(void)
 
 /* The calls by which SQLite and cell.c change files, and the one that gives random bytes. */
 #pragma GCC visibility push(default)
+static bool full; /* no file grows */
 ssize_t pwrite64(int fd, const void *bytes, size_t len, off64_t at)
 {
+  struct stat s;
+  if (full && fstat(fd, &s) == 0 && at + (off64_t)len > s.st_size)
+    return errno = ENOSPC, -1;
   return call_fails() ? -1 : syscall(SYS_pwrite64, fd, bytes, len, at);
 }
 
@@ -996,6 +1000,31 @@ static void arguments(void)
   end_test("wrong arguments are refused, and change no file");
 }
 
+/* A killed process left a log, and the disk is full. */
+static void a_full_disk(void)
+{
+  uint8_t out[16];
+  pprf_vault *v = new_vault(in_file(), 63, PPRF_AES_128);
+  for (uint64_t i = 0; i < 40; i++)
+    check(pprf_vault_erase(v, i << 57, NULL) == PPRF_OK);
+  check(pprf_vault_commit(v, NULL) == PPRF_OK);
+  struct image image = take_image();
+  pprf_vault_close(v);
+  put_image(&image);
+  check(image.file[1].len > 40000);
+  full = true;
+  v = again(in_file());
+  check(pprf_vault_eval(v, 0, out) == PPRF_ERR_PUNCTURED && pprf_vault_eval(v, 1, out) == PPRF_OK);
+  check(pprf_vault_erase(v, 1, NULL) == PPRF_OK &&
+        pprf_vault_commit(v, NULL) == PPRF_VAULT_ERR_STORE);
+  full = false;
+  check(pprf_vault_commit(v, NULL) == PPRF_OK && pprf_vault_eval(v, 1, out) == PPRF_ERR_PUNCTURED);
+  pprf_vault_close(v);
+  free_image(&image);
+  no_files();
+  end_test("a vault on a full disk opens and evaluates, and commits when there is room again");
+}
+
 int main(int argc, char **argv)
 {
   if (argc == 3 && strcmp(argv[1], "--open") == 0) {
@@ -1026,6 +1055,7 @@ int main(int argc, char **argv)
   every_image();
   threads_and_processes();
   one_cell_of_two();
+  a_full_disk();
   pages_stay_full();
   a_vault_equals_one_key();
   rmdir(dir);

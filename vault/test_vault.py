@@ -4,6 +4,7 @@
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -86,6 +87,17 @@ class Program(Case):
             path = self.file(name, text)
             self.assertRegex(self.run_vault(FILE, "info", path, "-c", f"file:{self.vault}.kept"),
                              "not a (vault|database)")
+        with sqlite3.connect(self.file("app", "")) as other:
+            other.execute("CREATE TABLE t (a)")
+        other.close()
+        for name in ("empty", "app"):  # another program's file is not touched
+            path = os.path.join(self.dir, name)
+            with open(path, "rb") as f:
+                before = f.read()
+            self.assertIn("not a vault", self.run_vault(FILE, "info", path, "-c", f"file:{self.vault}.kept"))
+            with open(path, "rb") as f:
+                self.assertEqual(f.read(), before)
+        self.assertIn("no file", self.run_vault(FILE, "create", ":memory:", "-c", "file:" + self.vault + ".new"))
         self.run_vault(DONE, "--help")
 
     def test_the_manual_page_names_the_commands_and_options(self):
@@ -148,6 +160,9 @@ esac
         self.assertIn("another value", self.run_vault(FAILED, "erase", self.vault, 8, "-c", self.cell(before="exit 0")))
         self.run_vault(PUNCTURED, "eval", self.vault, 7, "-c", self.cell())
         self.run_vault(DONE, "eval", self.vault, 8, "-c", self.cell())
+        start = time.monotonic()  # what the command leaves running holds the pipe
+        self.run_vault(DONE, "erase", self.vault, 9, "-c", self.cell(after="sleep 30 2>&- &"))
+        self.assertLess(time.monotonic() - start, 20)
         for cell, word in (("exit 3;", "status 3"), ("echo short #", "fewer"), ("head -c 99 /dev/zero #", "more"),
                            ("no-such-command", "status 127")):
             self.assertIn(word, self.run_vault(FILE, "info", self.vault, "-c", cell))
