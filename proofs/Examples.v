@@ -139,6 +139,8 @@ Example delegate_eval_ex :
 Example delegate_only_subset_ex :=
   @delegate_only_subset _ label 3 (mem evens) [::] [:: i] erefl.
 
+Example delegate_range_cover_ex :=
+  @delegate_range_cover _ label 3 (mem evens) [::] (bits 3 1) (bits 3 6) erefl erefl.
 Example delegate_range_canonical_ex :=
   @delegate_range_canonical _ label 3 [::] [:: Leaf x011] (bits 3 1) (bits 3 6) erefl erefl erefl.
 Example delegate_range_eval_ex :

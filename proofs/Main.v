@@ -71,6 +71,7 @@ Print Assumptions puncture_regions_canonical.
 Print Assumptions eval_puncture_regions.
 Print Assumptions delegate_eval.
 Print Assumptions delegate_only_subset.
+Print Assumptions delegate_range_cover.
 Print Assumptions delegate_range_canonical.
 Print Assumptions delegate_range_eval.
 Print Assumptions delegate_range_order.
@@ -152,6 +153,7 @@ Print Assumptions ref_setup_sound.
 Print Assumptions ref_eval_sound.
 Print Assumptions ref_eval_punct_sound.
 Print Assumptions ref_punct_range_sound.
+Print Assumptions ref_delegate_sound.
 Print Assumptions acsl_seed_whole.
 Print Assumptions ref_decode_sound.
 Print Assumptions ref_import_sound.
@@ -170,6 +172,7 @@ Print Assumptions opt_refuses.
 Print Assumptions ref_eval_cost_sound.
 Print Assumptions ref_eval_punct_cost_sound.
 Print Assumptions ref_punct_range_cost_sound.
+Print Assumptions ref_delegate_cost_sound.
 Print Assumptions opt_eval_cost_sound.
 Print Assumptions opt_punct_cost_sound.
 Print Assumptions opt_eval_punct_cost_sound.

@@ -263,6 +263,7 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, struct
     assigns kept[0 .. node.height - 1], *count, expansions;
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures cost: expansions <= \old(expansions) + node.height;
+    ensures free: first <= node.start ==> expansions <= \old(expansions);
     ensures count: *count <= node.height;
     ensures part: \result == PPRF_OK ==> part(root, d, kept, 0, *count, node, 0, first);
     ensures wiped: node.start < first ==> zeros(kept, *count, node.height);
@@ -308,6 +309,7 @@ static int keep_left(struct pprf_family family, struct ref_node node, uint64_t f
     assigns kept[at .. at + node.height - 1], *count, expansions;
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures cost: expansions <= \old(expansions) + node.height;
+    ensures free: node.start + pow2(node.height) <= last + 1 ==> expansions <= \old(expansions);
     ensures count: *count <= node.height;
     ensures part: \result == PPRF_OK ==>
       part(root, d, kept, at, at + *count, node, last + 1, pow2(d));
@@ -415,6 +417,9 @@ static size_t meet(const struct ref_node *a, size_t n, uint64_t first, uint64_t 
     assigns kept[0 .. 2 * REF_DEPTH_MAX - 1], *count, expansions;
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures cost: expansions <= \old(expansions) + top_l.height + top_r.height;
+    ensures cost_l: top_r.start + pow2(top_r.height) <= last + 1 ==>
+      expansions <= \old(expansions) + top_l.height;
+    ensures cost_r: first <= top_l.start ==> expansions <= \old(expansions) + top_r.height;
     ensures count: \result == PPRF_OK ==> *count <= top_l.height + top_r.height;
     ensures nodes: \result == PPRF_OK ==> inv(root, d, kept, *count);
     ensures fit: \result == PPRF_OK ==>
@@ -530,4 +535,93 @@ int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d,
   *n = len;
   //@ assert length: same{Here,Replaced}(a, 0, len) && zeros(a, len, cap);
   return PPRF_OK;
+}
+
+/* Puncture the leaves outside of first .. last, of which the key covers one or more. On an error
+ * the key is wiped. */
+/*@ requires depth: d <= REF_DEPTH_MAX;
+    requires family: tree_family(family);
+    requires \valid(n) && *n + 4 * d <= cap <= REF_NODES_MAX;
+    requires \valid(a + (0 .. cap-1));
+    requires \separated(a + (0 .. cap-1), n);
+    requires nodes: inv(root, d, a, *n);
+    requires clear: zeros(a, *n, cap);
+    requires range: first <= last < pow2(d);
+    assigns a[0 .. cap-1], *n, expansions;
+    ensures results: \result == PPRF_OK || prg_error(\result);
+    ensures cost: expansions <= \old(expansions) + 2 * d;
+    ensures nodes: \result == PPRF_OK ==> inv(root, d, a, *n);
+    ensures leaves: \result == PPRF_OK ==> \forall integer y;
+      covered(a, *n, y) <==> first <= y <= last && covered{Pre}(a, \old(*n), y);
+    ensures clear: *n <= cap && zeros(a, *n, cap);
+    ensures error: \result != PPRF_OK ==> *n == 0; */
+static int puncture_outside(struct ref_node *a, size_t *n, size_t cap, unsigned d,
+                            struct pprf_family family, uint64_t first, uint64_t last)
+{
+  const uint64_t end = ref_width(d) - 1;
+  int err = PPRF_OK;
+  //@ assert low: \forall integer k; 0 <= k < *n ==> a[k].height <= d;
+  if (first > 0)
+    err = ref_punct_range(a, n, cap, d, family, 0, first - 1);
+  //@ assert same: err != PPRF_OK ==> same{Here,Pre}(a, 0, *n);
+  /*@ assert from: err == PPRF_OK || err == PPRF_ERR_PUNCTURED ==> \forall integer y;
+        covered(a, *n, y) <==> first <= y && covered{Pre}(a, \at(*n,Pre), y); */
+  //@ assert results: err == PPRF_OK || err == PPRF_ERR_PUNCTURED || prg_error(err);
+  //@ assert room: *n + 2 * d <= cap;
+  //@ assert low: \forall integer k; 0 <= k < *n ==> a[k].height <= d;
+  //@ ghost Half: ;
+  if ((err == PPRF_OK || err == PPRF_ERR_PUNCTURED) && last < end)
+    err = ref_punct_range(a, n, cap, d, family, last + 1, end);
+  //@ assert results: err == PPRF_OK || err == PPRF_ERR_PUNCTURED || prg_error(err);
+  //@ assert same: err != PPRF_OK ==> same{Here,Half}(a, 0, *n);
+  //@ assert clear: zeros(a, *n, cap);
+  /*@ assert to: err == PPRF_OK || err == PPRF_ERR_PUNCTURED ==> \forall integer y;
+        covered(a, *n, y) <==> y <= last && covered{Half}(a, \at(*n,Half), y); */
+  if (err == PPRF_OK || err == PPRF_ERR_PUNCTURED)
+    return PPRF_OK;
+  //@ ghost Failed: ;
+  ref_wipe(a, 0, *n);
+  //@ assert rest: same{Here,Failed}(a, *n, cap);
+  //@ assert wiped: zeros(a, 0, cap);
+  *n = 0;
+  return err;
+}
+
+int ref_delegate(const struct ref_node *a, size_t n, unsigned d, struct pprf_family family,
+                 uint64_t first, uint64_t last, struct ref_node *out, size_t room, size_t *count)
+{
+  size_t j;
+  *count = 0;
+  //@ assert kept: same{Here,Pre}(a, 0, n);
+  //@ assert zeros: zeros(out, 0, room);
+  if (first > last || last >= ref_width(d))
+    return PPRF_ERR_RANGE;
+  size_t i = meet(a, n, first, last, &j) /*@ ghost (d) */;
+  //@ assert cov: \forall integer y; covered(a, n, y) <==> covered{Pre}(a, n, y);
+  if (i == j)
+    return PPRF_ERR_PUNCTURED;
+  /*@ assert meeting: meeting{Pre}(a, n, first, last, i, j); */
+  /*@ assert only: \forall integer p, q; 0 <= p < q <= n ==>
+        meeting{Pre}(a, n, first, last, p, q) ==> p == i && q == j; */
+  size_t needed = j - i + 2 * REF_GROWTH(d); /* for two punctures */
+  if (needed > room) {
+    *count = needed;
+    return PPRF_ERR_BUFFER;
+  }
+  //@ ghost Copy: ;
+  ref_copy(out, 0, a, i, j - i);
+  //@ assert slice: slice{Copy}(root, d, a, 0, n) && slice{Copy}(root, d, a, i, j);
+  //@ assert carried: carried{Here,Copy}(root, d, out, 0, j - i, a, i, i, j);
+  //@ assert rest: zeros(out, j - i, room);
+  //@ assert copied: slice(root, d, out, 0, j - i);
+  /*@ assert covered: \forall integer y; first <= y <= last ==>
+        (covered(out, j - i, y) <==> covered{Pre}(a, n, y)); */
+  //@ ghost Copied: ;
+  *count = j - i;
+  //@ assert same: same{Here,Copied}(out, 0, j - i);
+  //@ assert clear: zeros(out, *count, room);
+  //@ assert nodes: inv(root, d, out, *count);
+  /*@ assert range: \forall integer y; first <= y <= last ==>
+        (covered(out, *count, y) <==> covered{Pre}(a, n, y)); */
+  return puncture_outside(out, count, room, d, family, first, last);
 }

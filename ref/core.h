@@ -155,6 +155,7 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, struct
                     \result == PPRF_ERR_PUNCTURED || \result == PPRF_ERR_BUFFER ||
                     prg_error(\result);
     ensures cost: expansions <= \old(expansions) + 2 * d;
+    ensures cost_end: first == 0 || last + 1 == pow2(d) ==> expansions <= \old(expansions) + d;
     ensures free: \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED ||
       \result == PPRF_ERR_BUFFER ==> expansions <= \old(expansions);
     ensures leaves: \result == PPRF_OK ==>
@@ -166,5 +167,42 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, struct
     ensures error: \result != PPRF_OK ==> *n == \old(*n) && same{Post,Pre}(a, 0, cap); */
 int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d,
                     struct pprf_family family, uint64_t first, uint64_t last);
+
+/** Write the key of the leaves first .. last alone: it covers those of them that a covers.
+ * @param[out] out   array of zeros, room nodes long; zeros again on error, and after the last node.
+ * @param[out] count length of the new key; on PPRF_ERR_BUFFER the room that it needs; else 0.
+ * @retval PPRF_OK, PPRF_ERR_RANGE, PPRF_ERR_PUNCTURED (all of them are punctured),
+ * PPRF_ERR_BUFFER, or an error of prg_expand. */
+/*@ requires depth: d <= REF_DEPTH_MAX;
+    requires family: tree_family(family);
+    requires bounds: n <= REF_NODES_MAX && room <= REF_NODES_MAX;
+    requires \valid_read(a + (0 .. n-1)) && \valid(out + (0 .. room-1)) && \valid(count);
+    requires \separated(a + (0 .. n-1), out + (0 .. room-1), count);
+    requires nodes: inv(root, d, a, n);
+    requires clear: zeros(out, 0, room);
+    assigns out[0 .. room-1], *count, expansions;
+    ensures range: \result == PPRF_ERR_RANGE <==> first > last || last >= pow2(d);
+    ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
+      first <= last < pow2(d) &&
+      \forall integer y; first <= y <= last ==> !covered{Pre}(a, n, y);
+    ensures buffer: \result == PPRF_ERR_BUFFER <==> first <= last < pow2(d) &&
+      \exists integer i, j; 0 <= i < j <= n && meeting{Pre}(a, n, first, last, i, j) &&
+        room < j - i + 4 * d;
+    ensures needed: \result == PPRF_ERR_BUFFER ==> \forall integer i, j; 0 <= i < j <= n &&
+      meeting{Pre}(a, n, first, last, i, j) ==> *count == j - i + 4 * d;
+    ensures others: \result == PPRF_OK || \result == PPRF_ERR_RANGE ||
+                    \result == PPRF_ERR_PUNCTURED || \result == PPRF_ERR_BUFFER ||
+                    prg_error(\result);
+    ensures cost: expansions <= \old(expansions) + 2 * d;
+    ensures free: \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED ||
+      \result == PPRF_ERR_BUFFER ==> expansions <= \old(expansions);
+    ensures nodes: \result == PPRF_OK ==> inv(root, d, out, *count);
+    ensures leaves: \result == PPRF_OK ==> \forall integer y;
+      covered(out, *count, y) <==> first <= y <= last && covered{Pre}(a, n, y);
+    ensures clear: \result == PPRF_OK ==> *count <= room && zeros(out, *count, room);
+    ensures error: \result != PPRF_OK ==> zeros(out, 0, room);
+    ensures empty: \result != PPRF_OK && \result != PPRF_ERR_BUFFER ==> *count == 0; */
+int ref_delegate(const struct ref_node *a, size_t n, unsigned d, struct pprf_family family,
+                 uint64_t first, uint64_t last, struct ref_node *out, size_t room, size_t *count);
 
 #endif

@@ -326,26 +326,26 @@ int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last)
   return err;
 }
 
-/* A private key of the nodes from .. to - 1 of another. */
-static PPRF_WORK int copy_nodes(pprf_key **sub, const pprf_key *key, size_t from, size_t to)
+/* Write the leaves first .. last of a key to a private one, *sub, which is made here. */
+static PPRF_WORK int delegate(const pprf_key *key, uint64_t first, uint64_t last, pprf_key **sub)
 {
-  int err = key_new(sub, key->depth, to - from);
+  pprf_key *k;
+  size_t room;
+  int err =
+    ref_delegate(key->nodes, key->count, key->depth, key->family, first, last, NULL, 0, &room);
+  if (err != PPRF_ERR_BUFFER)
+    return err;
+  err = key_new(&k, key->depth, room);
   if (err != PPRF_OK)
     return err;
-  ref_copy((*sub)->nodes, 0, key->nodes, from, to - from);
-  (*sub)->count = to - from;
-  (*sub)->family = key->family;
-  return PPRF_OK;
-}
-
-/* Puncture the leaves outside of a range, in which the key has a live one. */
-static int puncture_outside(pprf_key *key, uint64_t first, uint64_t last)
-{
-  const uint64_t end = ref_width(key->depth) - 1;
-  int err = first > 0 ? pprf_punct_range(key, 0, first - 1) : PPRF_OK;
-  if ((err == PPRF_OK || err == PPRF_ERR_PUNCTURED) && last < end)
-    err = pprf_punct_range(key, last + 1, end);
-  return err == PPRF_ERR_PUNCTURED ? PPRF_OK : err;
+  k->family = key->family;
+  err = ref_delegate(key->nodes, key->count, key->depth, key->family, first, last, k->nodes, k->cap,
+                     &k->count);
+  if (err != PPRF_OK)
+    pprf_free(k);
+  else
+    *sub = k;
+  return err;
 }
 
 #ifndef PPRF_WIDE
@@ -358,7 +358,6 @@ static int delegate_wide(const pprf_wide_key *key, uint64_t first, uint64_t last
 }
 #endif
 
-/* The nodes that meet the range, punctured outside of it. */
 int pprf_delegate(const pprf_key *key, uint64_t first, uint64_t last, pprf_key **sub)
 {
   if (sub == NULL)
@@ -369,24 +368,8 @@ int pprf_delegate(const pprf_key *key, uint64_t first, uint64_t last, pprf_key *
     return PPRF_ERR_NULL;
   if (is_copy(key))
     return PPRF_ERR_FORKED;
-  if (first > last || last >= ref_width(key->depth))
-    return PPRF_ERR_RANGE;
-  size_t from = ref_find(key->nodes, key->count, first),
-         to = ref_find(key->nodes, key->count, last);
-  if (to < key->count && key->nodes[to].start <= last)
-    to++;
-  if (from == to)
-    return PPRF_ERR_PUNCTURED;
-  pprf_key *k;
-  int err = copy_nodes(&k, key, from, to);
+  int err = delegate(key, first, last, sub);
   prg_wipe(prg_wipe_plan(OWN_STACK));
-  if (err != PPRF_OK)
-    return err;
-  err = puncture_outside(k, first, last);
-  if (err != PPRF_OK)
-    pprf_free(k);
-  else
-    *sub = k;
   return err;
 }
 

@@ -72,6 +72,7 @@
 #define ref_co_path ref_wide_co_path
 #define ref_eval_punct ref_wide_eval_punct
 #define ref_punct_range ref_wide_punct_range
+#define ref_delegate ref_wide_delegate
 #define ref_encoded_bytes ref_wide_encoded_bytes
 #define ref_encode ref_wide_encode
 #define ref_decode_header ref_wide_decode_header

@@ -201,13 +201,63 @@ Definition ref_punct_range_sound_ex := @ref_punct_range_sound toy toy_definition
   ltac:(by split; [move=> r [<-|//] q [/= E _] [/= E' _]; lia | split]) fresh_holds
   fresh_clear punct_range_meets_contract.
 Example punct_range_meets_cost :
-  ref_punct_range_cost toy fresh range_punctured (0, 0) (1, 0) 2 1 bare 0 0 root PPRF_OK 6 8.
-Proof. by move=> _ _; split=> // -[|[|]]. Qed.
+  ref_punct_range_cost toy fresh range_punctured (0, 0) (1, 0) 2 1 bare 0 0 root PPRF_OK 6 7.
+Proof. by move=> _ _; split=> //; split=> // -[|[|]]. Qed.
 Definition ref_punct_range_cost_sound_ex := @ref_punct_range_cost_sound toy toy_definitions fresh
-  range_punctured (0, 0) (1, 0) 2 1 bare 0 0 root PPRF_OK pred0 6 8 isT I ltac:(by []) ltac:(by [])
+  range_punctured (0, 0) (1, 0) 2 1 bare 0 0 root PPRF_OK pred0 6 7 isT I ltac:(by []) ltac:(by [])
   ltac:(by []) (fun _ _ => I) (fun _ _ => I)
   ltac:(by split; [move=> r [<-|//] q [/= E _] [/= E' _]; lia | split]) fresh_holds
   fresh_clear punct_range_meets_cost.
+
+(* The whole of the fresh key, delegated to block 3. *)
+Definition delegated : memory := {|
+  cell := fun q => if fst q =? 3 then cell fresh (0, snd q) else cell fresh q;
+  may_read := fun _ => True; may_write := fun _ => True |}.
+Example delegated_inv : inv toy delegated 10%num 1 (3, 0) 1.
+Proof. by split=> [k kB|]; [have -> : k = 0 by lia | split=> k l; lia]. Qed.
+Example covered_delegated y : covered toy delegated (3, 0) 1 y <-> 0 <= y < 2.
+Proof. by split=> [[k [kB]]|yB]; [have -> : k = 0 by lia | exists 0]. Qed.
+Example delegate_meets_contract :
+  ref_delegate_contract toy fresh delegated (0, 0) 1 1 bare 0 1 (3, 0) 5 (1, 0) root PPRF_OK.
+Proof.
+move=> T _; split.
+  case=> b c out /=; case: Z.eqb_spec => // bE; subst; case: (Z_lt_dec c 0) => c0; last first.
+    case: (Z_lt_dec c 20) => c1; first by case: (out _ (or_introl erefl)); split=> //=; rewrite /ref_node_cells; lia.
+    by rewrite /fresh /=; repeat (case: Z.eqb_spec => [?|_] /=; first by lia).
+  by rewrite /fresh /=; repeat (case: Z.eqb_spec => [?|_] /=; first by lia).
+split=> //; split; first by rewrite /c_int /PPRF_OK; lia.
+split.
+- by split=> // c; exfalso; move: c; change (pow2 toy 1) with 2; lia.
+- by split=> // -[_ /(_ 0)]; rewrite covered_fresh; lia.
+- by split=> // -[_ [i [j [ij [_ few]]]]]; lia.
+- by [].
+- by left.
+- by move=> _; exact: delegated_inv.
+- by move=> _ y; rewrite [covered _ _ _ (cell _ _) _]covered_delegated covered_fresh; lia.
+- move=> _; split=> [|k kB] //; have {kB} : k = 1 \/ k = 2 \/ k = 3 \/ k = 4.
+    by change (1 <= k /\ k < 5) in kB; lia.
+  by case=> [->|[->|[->|->]]].
+- by [].
+- by case.
+Qed.
+Example delegated_apart : separated [:: span ref_node_cells (0, 0) 0 (1 - 1);
+                                        span ref_node_cells (3, 0) 0 (5 - 1); span 1 (1, 0) 0 0].
+Proof.
+split; first by move=> r [<-|[<-|//]] q [/= E _] [/= E' _]; lia.
+by split; [move=> r [<-|//] q [/= E _] [/= E' _]; lia | split].
+Qed.
+Example room_clear q : span ref_node_cells (3, 0) 0 (5 - 1) q -> cell fresh q = 0.
+Proof. by case: q => b c [/= -> B]. Qed.
+Definition ref_delegate_sound_ex := @ref_delegate_sound toy toy_definitions fresh delegated (0, 0) 1 1 bare
+  0 1 (3, 0) 5 (1, 0) root PPRF_OK pred0 isT I ltac:(by []) ltac:(by []) ltac:(by []) ltac:(by []) ltac:(by [])
+  (fun _ _ => I) (fun _ _ => I) (fun _ _ => I) delegated_apart fresh_holds room_clear delegate_meets_contract.
+Example delegate_meets_cost :
+  ref_delegate_cost toy fresh delegated (0, 0) 1 1 bare 0 1 (3, 0) 5 (1, 0) root PPRF_OK 6 8.
+Proof. by move=> _ _; split=> // -[|[|]]. Qed.
+Definition ref_delegate_cost_sound_ex := @ref_delegate_cost_sound toy toy_definitions fresh delegated (0, 0) 1 1
+  bare 0 1 (3, 0) 5 (1, 0) root PPRF_OK pred0 6 8 isT I ltac:(by []) ltac:(by []) ltac:(by []) ltac:(by [])
+  ltac:(by []) (fun _ _ => I) (fun _ _ => I) (fun _ _ => I) delegated_apart fresh_holds room_clear
+  delegate_meets_cost.
 
 (* A node whose seed is no root's. *)
 Definition hostile : memory := holding 1 0 99 0.

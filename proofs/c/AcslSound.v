@@ -8,8 +8,8 @@
 From Coq Require Import NArith ZArith Lia.
 From Coq Require ZifyBool ZifyNat.
 From mathcomp Require Import all_ssreflect.
-From Pprf.spec Require Import Ggm CModel Contracts.
-From Pprf.proofs Require Import Correctness Layout ContractsSound.
+From Pprf.spec Require Import Ggm Delegation CModel Contracts.
+From Pprf.proofs Require Import Correctness RangeDelegation Layout ContractsSound.
 From Pprf.spec Require Import AcslMemory AcslRef AcslKey.
 From Pprf.proofs Require Import AcslAgree.
 Set Implicit Arguments.
@@ -322,6 +322,69 @@ split.
   by rewrite !leaf_pathK //; lia.
 split; first by lia.
 by split=> [|q]; [lia | apply: zero_cells Ew].
+Qed.
+
+(* ref_delegate: the model's sub-key, in an array of its own. *)
+Theorem ref_delegate_sound Pre Post a n d f first last out room count R result (P : pred bitseq) :
+  (d <= 63)%nat -> tree_family V f -> c_uint64_t (Z.of_N first) -> c_uint64_t (Z.of_N last) ->
+  n <= REF_NODES_MAX -> 0 <= room <= REF_NODES_MAX -> c_size_t (cell Pre count) ->
+  readable Pre (array_at a n) -> writable Pre (array_at out room) -> writable Pre (word_at count) ->
+  separated [:: array_at a n; array_at out room; word_at count] ->
+  holds Pre a n (key_nodes V d P R) ->
+  (forall q, array_at out room q -> cell Pre q = 0) ->
+  ref_delegate_contract V Pre Post a n (Z.of_nat d) f (Z.of_N first) (Z.of_N last) out room count R result ->
+  let sub := delegate_range (@acsl_family V d) d (leaf_path d first) (leaf_path d last) (punctured_key V d P R) in
+  List.In result [:: PPRF_OK; PPRF_ERR_RANGE; PPRF_ERR_PUNCTURED; PPRF_ERR_BUFFER;
+                     PPRF_ERR_NOMEM; PPRF_ERR_CRYPTO] /\
+  (result = PPRF_ERR_RANGE <-> ~ (first <= last /\ last < CModel.pow2 d)%num) /\
+  (result = PPRF_ERR_PUNCTURED <-> (first <= last /\ last < CModel.pow2 d)%num /\
+     forall y, (first <= y /\ y <= last)%num -> P (leaf_path d y)) /\
+  (result = PPRF_ERR_BUFFER -> room < cell Post count <= n + 4 * Z.of_nat d) /\
+  (result = PPRF_OK ->
+     holds Post out (cell Post count) (map (encode d) sub) /\ cell Post count <= room /\
+     forall q, span ref_node_cells out (cell Post count) (room - 1) q -> cell Post q = 0) /\
+  (result <> PPRF_OK -> (forall q, array_at out room q -> cell Post q = 0) /\
+     (result <> PPRF_ERR_BUFFER -> cell Post count = 0)) /\
+  unchanged Pre Post [:: array_at out room; word_at count].
+Proof.
+move=> /depth_ok d63 fam f64 l64 nmax rmax c64 ra wo wc sep H clear C sub.
+have [n0 [I covers_at]] := proj1 (acsl_inv_cover D _ _ _ _ _ _) H.
+case: C => [||U [T [_ E]]].
+- rewrite /REF_NODES_MAX in nmax rmax; rewrite /c_uint64_t in f64 l64; rewrite /c_size_t in c64.
+  by rewrite /ref_delegate_typed /c_unsigned /c_size_t /c_uint64_t; lia.
+- by split=> //; [rewrite /REF_DEPTH_MAX; lia | lia | apply: cells_zero].
+have c0 : 0 <= cell Post count by move: T; rewrite /ref_delegate_typed /c_size_t; tauto.
+have Er := ref_delegate_ensures_range _ _ _ _ _ _ _ _ _ _ _ _ _ _ E.
+have Ep := ref_delegate_ensures_punctured _ _ _ _ _ _ _ _ _ _ _ _ _ _ E.
+have Eb := ref_delegate_ensures_buffer _ _ _ _ _ _ _ _ _ _ _ _ _ _ E.
+have Ed := ref_delegate_ensures_needed _ _ _ _ _ _ _ _ _ _ _ _ _ _ E.
+have Eo := ref_delegate_ensures_others _ _ _ _ _ _ _ _ _ _ _ _ _ _ E.
+have En := ref_delegate_ensures_nodes _ _ _ _ _ _ _ _ _ _ _ _ _ _ E.
+have El := ref_delegate_ensures_leaves _ _ _ _ _ _ _ _ _ _ _ _ _ _ E.
+have Ew := ref_delegate_ensures_clear _ _ _ _ _ _ _ _ _ _ _ _ _ _ E.
+have Ee := ref_delegate_ensures_error _ _ _ _ _ _ _ _ _ _ _ _ _ _ E.
+have Ey := ref_delegate_ensures_empty _ _ _ _ _ _ _ _ _ _ _ _ _ _ E.
+split; first by case: Eo => [->|[->|[->|[->|[[->|->] _]]]]] /=; tauto.
+split; first by rewrite Er (pow2_agree D); lia.
+split.
+  rewrite Ep (pow2_agree D); split=> -[fl erased]; split; try lia.
+    move=> y yB; apply: contraT => nP; case: (erased (Z.of_N y)); first lia.
+    by apply/covers_at => //; lia.
+  move=> y yB; have -> : y = Z.of_N (Z.to_N y) by lia.
+  by rewrite covers_at; [rewrite erased //; lia | lia].
+split.
+  by move=> rB; have [_ [i [j [ij [m few]]]]] := proj1 Eb rB; have := Ed rB i j (conj ij m); lia.
+split; last by split=> // rK; split=> [q|rB]; [apply: zero_cells (Ee rK) | exact: Ey].
+move=> rK; have [fl ld] : (first <= last /\ last < CModel.pow2 d)%num.
+  by rewrite rK /PPRF_OK /PPRF_ERR_RANGE (pow2_agree D) in Er; lia.
+have [room_ok zeros_ok] := Ew rK.
+split; last by split=> // q; apply: zero_cells zeros_ok.
+rewrite /sub /punctured_key delegate_range_cover ?size_leaf_path //.
+apply/(acsl_inv_cover D); split=> //; split=> [|x xd]; first exact: En.
+rewrite (El rK) (covers_at x xd) negb_or negbK /= !leaf_le_num ?size_leaf_path //.
+rewrite !leaf_pathK //; last by lia.
+split=> [[[h1 h2] nP]|/and3P [nP /N.leb_spec0 h1 /N.leb_spec0 h2]]; last by split=> //; split; lia.
+by apply/and3P; split=> //; apply/N.leb_spec0; lia.
 Qed.
 
 End Sound.

@@ -162,10 +162,32 @@ Theorem ref_punct_range_cost_sound Pre Post a n cap d f first last R result (P :
 Proof.
 move=> /depth_ok d63 fam f64 l64 ncap wa wn sep H clear B.
 have [n0 [I _]] := proj1 (acsl_inv_cover D _ _ _ _ _ _) H.
-case: B => [||cost free].
+case: B => [||cost [_ free]].
 - rewrite /REF_NODES_MAX in ncap; rewrite /c_uint64_t in f64 l64.
   by rewrite /ref_punct_range_typed /c_unsigned /c_size_t /c_uint64_t; lia.
 - by split=> //; [rewrite /REF_DEPTH_MAX; lia | apply: cells_zero].
+by split=> // -[e|[e|[e|//]]]; apply: free; rewrite -e; tauto.
+Qed.
+
+(* ref_delegate: two calls a level at most, none if the range has no live leaf. *)
+Theorem ref_delegate_cost_sound Pre Post a n d f first last out room count R result (P : pred bitseq) before after :
+  (d <= 63)%nat -> tree_family V f -> c_uint64_t (Z.of_N first) -> c_uint64_t (Z.of_N last) ->
+  n <= REF_NODES_MAX -> 0 <= room <= REF_NODES_MAX -> c_size_t (cell Pre count) ->
+  readable Pre (array_at a n) -> writable Pre (array_at out room) -> writable Pre (word_at count) ->
+  separated [:: array_at a n; array_at out room; word_at count] ->
+  holds Pre a n (key_nodes V d P R) ->
+  (forall q, array_at out room q -> cell Pre q = 0) ->
+  ref_delegate_cost V Pre Post a n (Z.of_nat d) f (Z.of_N first) (Z.of_N last) out room count R result
+    before after ->
+  after <= before + 2 * Z.of_nat d /\
+  (List.In result [:: PPRF_ERR_RANGE; PPRF_ERR_PUNCTURED; PPRF_ERR_BUFFER] -> after <= before).
+Proof.
+move=> /depth_ok d63 fam f64 l64 nmax rmax c64 ra wo wc sep H clear B.
+have [n0 [I _]] := proj1 (acsl_inv_cover D _ _ _ _ _ _) H.
+case: B => [||cost free].
+- rewrite /REF_NODES_MAX in nmax rmax; rewrite /c_uint64_t in f64 l64; rewrite /c_size_t in c64.
+  by rewrite /ref_delegate_typed /c_unsigned /c_size_t /c_uint64_t; lia.
+- by split=> //; [rewrite /REF_DEPTH_MAX; lia | lia | apply: cells_zero].
 by split=> // -[e|[e|[e|//]]]; apply: free; rewrite -e; tauto.
 Qed.
 

@@ -34,6 +34,26 @@ Lemma puncture_regions_cat rs1 rs2 (K : key Seed) :
   puncture_regions G (rs1 ++ rs2) K = puncture_regions G rs2 (puncture_regions G rs1 K).
 Proof. exact: foldl_cat. Qed.
 
+Lemma puncture_regions_cover d (P : pred bitseq) s rs : all (region_ok d) rs ->
+  puncture_regions G rs (cover d P [::] s) = cover d (fun x => P x || punctured rs x) [::] s.
+Proof.
+rewrite /puncture_regions; elim/last_ind: rs => [|rs r IH].
+  by move=> _; apply: eq_cover => x _; rewrite orbF.
+rewrite all_rcons foldl_rcons => /andP [ok /IH ->].
+rewrite (puncture_region_remove G (within_cover G _ _ _) ok) -[d in remove _ d]add0n.
+rewrite (remove_cover G d _ _ [::]); apply: eq_cover => x _.
+by rewrite /punctured has_rcons -orbA [in_region r x || _]orbC.
+Qed.
+
+(* The sub-key of a key with any leaves punctured. *)
+Theorem delegate_range_cover d (P : pred bitseq) s (first last : bitseq) : size first = d -> size last = d ->
+  delegate_range G d first last (cover d P [::] s) =
+  cover d (fun x => P x || ~~ in_region (Range first last) x) [::] s.
+Proof.
+move=> sf sl; rewrite /delegate_range puncture_regions_cover ?outside_ok //; apply: eq_cover => x sx.
+by rewrite punctured_outside.
+Qed.
+
 Section Key.
 Variables (d : nat) (s : Seed) (rs : seq region) (first last : bitseq).
 Hypotheses (ok : all (region_ok d) rs) (sf : size first = d) (sl : size last = d).
@@ -43,9 +63,7 @@ Let K := puncture_regions G rs (keygen s).
 Theorem delegate_range_canonical : delegate_range G d first last K =
   cover d (fun x => punctured rs x || ~~ in_region (Range first last) x) [::] s.
 Proof.
-have okk : all (region_ok d) (rs ++ outside d first last) by rewrite all_cat ok outside_ok.
-rewrite /delegate_range /K -puncture_regions_cat (puncture_regions_canonical G s okk); apply: eq_cover => x sx.
-by rewrite /punctured has_cat -!/(punctured _ _) punctured_outside.
+by rewrite /K (puncture_regions_canonical G s ok) delegate_range_cover.
 Qed.
 
 (* In the range it evaluates as the key does; elsewhere it evaluates nothing. *)
