@@ -13,7 +13,7 @@ From Pprf.proofs Require Import EvaluationSecurity EvaluationCost Leakage Ticket
 From Coq Require Import NArith.
 From Pprf.spec Require Import CModel Contracts Codec.
 From Pprf.proofs Require Import Layout CodecProofs.
-From Pprf.proofs Require Import AcslAgree AcslSound ImportSound AcslLayout ApiSound KeySound CostSound AcslCodec.
+From Pprf.proofs Require Import AcslAgree AcslSound ImportSound AcslLayout ApiSound KeySound PackedSound CostSound AcslCodec.
 From Pprf.proofs Require Import KeccakSound KeccakSuite AesSound AesVectorSound AesVectorPair KeccakVectorSound KeccakWalk
   ShaSound WprfSound.
 
@@ -168,6 +168,12 @@ Print Assumptions opt_punct_range_sound.
 Print Assumptions opt_node_count_sound.
 (* Any calls of opt's API on a key with either store. *)
 Print Assumptions key_calls_sound.
+(* What the packed store's memory holds, after any of them; its predicates can be met. *)
+Print Assumptions packed_live.
+Print Assumptions packed_seeds_from_cover.
+Print Assumptions packed_calls_sound.
+Print Assumptions packed_definitions_exist.
+Print Assumptions packed_key_exists.
 Print Assumptions opt_refuses.
 Print Assumptions ref_eval_cost_sound.
 Print Assumptions ref_eval_punct_cost_sound.

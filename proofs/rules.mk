@@ -38,6 +38,9 @@ $(COQ)/spec/c/AcslOpt.v: acsl-always
 # From opt: the contracts of its API.
 $(COQ)/spec/c/AcslApi.v: acsl-always
 	@$(PYTHON) proofs/tools/acsl_api.py . $@
+# From opt: what they say of a packed store.
+$(COQ)/spec/c/AcslPacked.v: acsl-always
+	@$(PYTHON) proofs/tools/acsl_api.py packed . $@
 $(COQ)/spec/keccak/KeccakCode.v: acsl-always
 	@$(PYTHON) proofs/tools/keccak.py . $@
 $(COQ)/spec/aes/AesCode.v: acsl-always

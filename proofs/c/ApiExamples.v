@@ -5,8 +5,8 @@ From Coq Require Import NArith ZArith Lia.
 From Coq Require ZifyBool.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Ggm CModel.
-From Pprf.spec Require Import AcslMemory AcslRef AcslKey AcslOpt AcslApi AcslStore KeyCalls.
-From Pprf.proofs Require Import AcslAgree AcslLayout ApiSound KeySound CostSound AcslExamples.
+From Pprf.spec Require Import AcslMemory AcslRef AcslKey AcslOpt AcslApi AcslStore KeyCalls AcslPacked PackedKey.
+From Pprf.proofs Require Import AcslAgree AcslLayout ApiSound KeySound PackedSound CostSound AcslExamples.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -510,3 +510,39 @@ Lemma packed_fresh : holds_key packed_tree at_key (packed_state 0 0 0) 1 pred0.
 Proof. by apply: (@packed_holds_key 0 0 0 pred0) => x _; split=> [[[_ e]|[_ e]]|e]; discriminate e. Qed.
 Definition key_calls_sound_ex := @key_calls_sound packed_tree tree_definitions at_key at_value _ 1 pred0 _
   packed_fresh (@packed_place 0 0 0 ltac:(by [])) packed_calls.
+
+(* ---- A packed key as opt's ACSL has it ----------------------------------------------------------- *)
+
+Definition stored_root := pprf_seed_intro 10 0.
+Definition stored_tree : paged := packed_of toy stored_root 7 fresh_leads (0, 0) (2, 0) (3, 0) (4, 0).
+Definition stored : memory := PackedSound.fresh_store stored_root (pprf_family_intro 1 0 0) 1.
+Definition packed_definitions_exist_ex : definitions stored_tree /\ packed_definitions stored_tree :=
+  @packed_definitions_exist toy stored_root 7 fresh_leads (0, 0) (2, 0) (3, 0) (4, 0).
+Local Notation stored_def := (proj1 packed_definitions_exist_ex).
+Local Notation stored_packed := (proj2 packed_definitions_exist_ex).
+Definition stored_fresh := @packed_fresh_store toy stored_root 7 (pprf_family_intro 1 0 0) 1 ltac:(lia).
+Definition stored_holds := proj1 (packed_key_def _ stored_packed _ _ _) (proj1 stored_fresh).
+Definition packed_live_ex :=
+  @packed_live stored_tree stored_def stored_packed stored stored_root (1, 0) 1 (proj1 stored_holds) erefl.
+Lemma stored_punctured x : (x < CModel.pow2 1)%num ->
+  packed_punctured stored_tree stored (1, 0) (Z.of_N x) <-> pred0 (leaf_path 1 x).
+Proof. by move=> _; split=> // h; case: (proj2 stored_fresh _ h). Qed.
+Definition packed_seeds_from_cover_ex :=
+  @packed_seeds_from_cover stored_tree stored_def stored_packed stored stored_root (1, 0) 1 (proj1 stored_holds) erefl
+    pred0 0 0 (proj1 (proj2 stored_holds)) stored_punctured.
+Definition packed_key_exists_ex := @packed_key_exists toy stored_root 7 (pprf_family_intro 1 0 0) 1 erefl.
+Example packed_calls_sound_ex : AcslRef.tree_family toy (pprf_family_intro 1 0 0) ->
+  pprf_seed_at stored (place_at stored_tree stored (1, 0) 0 0) = stored_root /\
+  forall L r, c_uint64_t 0 -> pprf_punct_contract stored_tree stored L (5, 0) 0 r ->
+    may_write L = may_write stored -> c_uint8_t (cell L (6, 0)) ->
+    let P := punctured_after 1 pred0 (Punct 0) r in
+    forall i j, 0 <= i < packed_pages L (1, 0) -> 0 <= j < OPT_PAGE_SEEDS -> let w := pprf_seed_at L (place_at stored_tree L (1, 0) i j) in
+    points stored_tree (cell L (5, 20)) = (1, 0) ->
+    if seed_of_place L (1, 0) 1 (punctured_key stored_tree 1 P stored_root) i j is Some v
+    then seed_value stored_tree w = v else zero_seed stored_tree w.
+Proof.
+move=> fam; split=> // L r x64 C rt byte P i j iB jB w pE; have [pk H A] := packed_key_exists_ex fam.
+have [_] := @packed_calls_sound stored_tree stored_def stored_packed (5, 0) (6, 0) stored 1 pred0 [:: (Punct 0, r, L)] pk H A
+  (And5 x64 C rt byte I).
+by rewrite [memory_after _ _]/= -[shift 1 (store_of (5, 0)) 16]/(5, 20) pE; apply.
+Qed.

@@ -177,7 +177,7 @@ by rewrite e /=; tauto.
 Qed.
 
 Theorem eval_step x : fits (Eval x) -> contract_of V key out (Eval x) Pre Post r ->
-  answers V out d P (Eval x) r Post /\ holds Post d P /\ place Post.
+  answers V out d P (Eval x) r Post /\ holds Post d P /\ place Post /\ same_head V Pre Post key.
 Proof.
 case: A => _ wo ty ao x64 [||U [_ [_ E]]]; first by split.
   split; [exact: holds_usable H | by right; right | by right | right; right; split; [by case: ao | by right]].
@@ -204,11 +204,11 @@ split; last split.
   by apply: bytes_zero; apply: Ez.
 - apply: (holds_after H head K) => y yd; rewrite -(set yd).
   by have [S _] := Es (conj nn nc); rewrite -(S _).
-exact: (place_after H A rights byte U' head).
+by split=> //; exact: (place_after H A rights byte U' head).
 Qed.
 
 Theorem punct_step x : fits (Punct x) -> contract_of V key out (Punct x) Pre Post r ->
-  answers V out d P (Punct x) r Post /\ holds Post d (punctured_after d P (Punct x) r) /\ place Post.
+  answers V out d P (Punct x) r Post /\ holds Post d (punctured_after d P (Punct x) r) /\ place Post /\ same_head V Pre Post key.
 Proof.
 move=> x64 [||U [_ [_ E]]]; first by [].
   by split; [exact: holds_usable H | right; right].
@@ -231,11 +231,11 @@ split; last split.
       by case: (N.lt_ge_cases x (CModel.pow2 d)) => // c; have e := proj2 rE; rewrite rK in e; have := e ltac:(rewrite /=; lia).
     by rewrite (El rK) (set yd); apply: iff_sym; apply: after_leaf.
   by rewrite -(set yd); have [S _] := Ee rN (conj nn nc); rewrite -(S _).
-exact: (place_after H A rights byte U' head).
+by split=> //; exact: (place_after H A rights byte U' head).
 Qed.
 
 Theorem eval_punct_step x : fits (EvalPunct x) -> contract_of V key out (EvalPunct x) Pre Post r ->
-  answers V out d P (EvalPunct x) r Post /\ holds Post d (punctured_after d P (EvalPunct x) r) /\ place Post.
+  answers V out d P (EvalPunct x) r Post /\ holds Post d (punctured_after d P (EvalPunct x) r) /\ place Post /\ same_head V Pre Post key.
 Proof.
 case: A => _ wo ty ao x64 [||U [_ [_ E]]]; first by split.
   split; [exact: holds_usable H | by right; right | by right | right; right; split; [by case: ao | by right]].
@@ -263,11 +263,11 @@ split; last split.
 - apply: (holds_after H head K) => y yd; rewrite /punctured_after andbT; case: Z.eqb_spec => [rK|rN]; last rewrite orbF.
     by rewrite (El rK) (set yd); apply: iff_sym; apply: after_leaf => //; exact: xd_.
   by rewrite -(set yd); have [S _] := Ee rN (conj nn nc); rewrite -(S _).
-exact: (place_after H A rights byte U' head).
+by split=> //; exact: (place_after H A rights byte U' head).
 Qed.
 
 Theorem range_step a b : fits (PunctRange a b) -> contract_of V key out (PunctRange a b) Pre Post r ->
-  answers V out d P (PunctRange a b) r Post /\ holds Post d (punctured_after d P (PunctRange a b) r) /\ place Post.
+  answers V out d P (PunctRange a b) r Post /\ holds Post d (punctured_after d P (PunctRange a b) r) /\ place Post /\ same_head V Pre Post key.
 Proof.
 move=> [a64 b64] [||U [_ [_ E]]]; first by [].
   by split; [exact: holds_usable H | right; right].
@@ -298,24 +298,39 @@ split; last split.
     split=> [[Py|yB]|/orP [Py|/R yB]]; [by apply/orP; left | | by left | right; lia].
     by apply/orP; right; apply/R; lia.
   by rewrite -(set yd); have [S _] := Ee rN (conj nn nc); rewrite -(S _).
-exact: (place_after H A rights byte U' head).
+by split=> //; exact: (place_after H A rights byte U' head).
 Qed.
 
 End Step.
 
 (* ---- All calls --------------------------------------------------------------------------------- *)
 
+Lemma call_step L L' d (P : pred bitseq) c r : holds L d P -> place L -> fits c -> contract_of V key out c L L' r ->
+  may_write L' = may_write L -> c_uint8_t (cell L' out) ->
+  answers V out d P c r L' /\ holds L' d (punctured_after d P c r) /\ place L' /\ same_head V L L' key.
+Proof.
+move=> H A f C rt byte; case: c f C => [x|x|x|a b] f C;
+  [| exact: (punct_step H A) | exact: (eval_punct_step H A) | exact: (range_step H A)].
+have [a_ [[nn nc F K set] A']] := eval_step H A rt byte f C; split=> //; split=> //.
+by split=> // y yd; rewrite /punctured_after andbF orbF; exact: set.
+Qed.
+
 (* A key with either store, of any depth: whatever is called, each result and each value is the model's. *)
 Theorem key_calls_sound L d (P : pred bitseq) cs : holds L d P -> place L -> were_made V key out L cs ->
   all_answers V out d P cs.
 Proof.
 elim: cs L P => //= -[[c r] L'] cs IH L P H A [f C rt byte made].
-case: c f C => [x|x|x|a b] f C.
-- have [a_ [H' A']] := eval_step H A rt byte f C; split=> //; apply: IH A' made.
-  case: H' => nn nc F K set; split=> // y yd; rewrite /punctured_after andbF orbF; exact: set.
-- by have [a_ [H' A']] := punct_step H A rt byte f C; split=> //; apply: IH made.
-- by have [a_ [H' A']] := eval_punct_step H A rt byte f C; split=> //; apply: IH made.
-by have [a_ [H' A']] := range_step H A rt byte f C; split=> //; apply: IH made.
+by have [a_ [H' [A' _]]] := call_step H A f C rt byte; split=> //; apply: IH made.
+Qed.
+
+Lemma key_calls_hold L d (P : pred bitseq) cs : holds L d P -> place L -> were_made V key out L cs ->
+  holds (memory_after L cs) d (punctured_by d P cs) /\
+  points V (cell (memory_after L cs) (shift 1 (store_of key) 16)) = points V (cell L (shift 1 (store_of key) 16)).
+Proof.
+elim: cs L P => [|[[c r] L'] cs IH] L P H A; first by [].
+move=> [f C rt byte made]; have [_ [H' [A' head]]] := call_step H A f C rt byte.
+have [H'' e] := IH L' _ H' A' made; split; first exact: H''.
+by rewrite [memory_after _ _]/= e; case: head => _ [_ [_ [_ [_ ->]]]].
 Qed.
 
 End KeySound.

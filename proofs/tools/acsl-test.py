@@ -226,6 +226,18 @@ API = [
     ("the_set_of_leaves", "is_punctured_def : forall (L : memory) (b : pointer) (x : Z), is_punctured V L b x <-> "
      "((0 <= x /\\ x < (pow2 V (cell L b))) /\\ (in_full_block V L b 0 x));"),
 ]
+# name, what the translation of the packed store's predicates holds
+PACKED = [
+    # a page is four numbers, 4096 tiles of one cell each, and 256 seeds of two
+    ("casts_of_arrays", "Definition page_top (V : paged) (L : memory) (page : pointer) : pointer :=\n"
+     "  (shift 2 (shift 1 page 4100) OPT_PAGE_SEEDS)."),
+    ("places_below_a_pointer", "(seed_value V (pprf_seed_at L (shift 2 top ((- 1) - j))))."),
+    ("pointers_to_pointers", "(points V (cell L (shift 1 (points V (cell L (shift 1 p 8))) i)))"),
+    ("ranges_of_an_address", "(writable L (span 4612 (opt_pages V) 0 (OPT_PAGES_MAX - 1)))"),
+    ("what_api_leaves_open", "packed_key_def : forall (L : memory) (R : (seed_t V)) (p : pointer), packed_key V L R p "
+     "<-> ((packed_holds V L R p) /\\ (packed_owns V L p) /\\ (packed_counted V L p) /\\ (packed_sized V L p) /\\ "
+     "(index_memory V L p));"),
+]
 # name, old and new text of opt/core.c, the error
 API_REFUSED = [
     ("no_contract", "size_t pprf_node_count(", "size_t pprf_nodes(", "no contracts of pprf_node_count"),
@@ -322,7 +334,7 @@ def by_frama_c():
 
 
 def main():
-    parts = (PLANTED, REFUSED, LAYOUT, LAYOUT_REFUSED, API, API_REFUSED)
+    parts = (PLANTED, REFUSED, LAYOUT, LAYOUT_REFUSED, API, PACKED, API_REFUSED)
     print(f"1..{sum(map(len, parts)) + 1}", flush=True)
     number, failed = 0, False
 
@@ -347,6 +359,9 @@ def main():
     got = translation_of_api()
     for name, wanted in API:
         report(wanted in got, "api_" + name, ["wanted: " + wanted] + got.splitlines()[-3:])
+    got = acsl_api.translate_packed(".")
+    for name, wanted in PACKED:
+        report(wanted in got, "packed_" + name, ["wanted: " + wanted] + got.splitlines()[-3:])
     for name, old, new, wanted in API_REFUSED:
         got = translation_of_api(old, new)
         report(got.startswith("acsl: ") and re.search(wanted, got), "api_refused_" + name, got.splitlines()[-3:])

@@ -358,8 +358,8 @@ class Parser:
             self.types.add(name)
             out = ("type", name)
         elif word in ("logic", "predicate"):
-            result = self.base_type() if word == "logic" else None
-            name, labels = self.name(), self.labels()
+            name, result = self.declarator(self.base_type()) if word == "logic" else (self.name(), None)
+            labels = self.labels()
             params = self.params() if self.take("(") else []
             reads = None
             if self.take("reads"):

@@ -2,15 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Translate the ACSL contracts of opt's API to Coq: build/coq/spec/c/AcslApi.v.
 
-  acsl_api.py TREE [OUT]  read TREE/opt/core.c with all that it includes; write OUT (only if it changes)
-                          or the standard output
+  acsl_api.py TREE [OUT]         read TREE/opt/core.c with all that it includes; write OUT (only if it
+                                 changes) or the standard output
+  acsl_api.py packed TREE [OUT]  the same for AcslPacked.v: what CLOSED names means in memory
 
 What is translated: the contracts of API, every definition that they mention, and of a definition that
 acsl.py leaves open in AcslOpt.v (`is_punctured') the equation.  How: as acsl.py does; besides, a member of a
 structure is the cell at its place, an array within a structure lies in it, a pointer in memory is a number
 in its cell (`points' says where it leads, and may be any function), and a ghost variable that no contract
 assigns is a member of the record `api', and so are key_root, the words of the root's seed, and the places of
-global arrays.  What CLOSED names is a member too: the packed store is known by its contracts alone."""
+global arrays.  What CLOSED names is a member too: the contracts need nothing else of the packed store.  AcslPacked.v
+has every definition that CLOSED's mention, over a record `paged': an `api', and what is defined by recursion; the
+definitions of CLOSED are equations there."""
 import os
 import re
 import sys
@@ -74,6 +77,13 @@ class Parser(acsl.Parser):
         return e
 
     def primary(self):
+        if self.peek() == "(" and self.peek(1) in ("struct", *acsl.C_INTS):
+            self.next()
+            base = self.base_type()
+            while self.take("*"):
+                base = ("ptr", base)
+            self.want(")")
+            return ("cast", base, self.unary())
         return ("null",) if self.take("\\null") else super().primary()
 
 
@@ -220,16 +230,21 @@ class ApiUnit(acsl.Unit):
             self.variables["key_root"] = acsl.WORDS
         self.contracts.append((name, result, params, clauses, assigns))
 
-    def select(self, layout):
-        """The definitions that the contracts mention, directly or through others, but those of AcslOpt.v."""
+    def named(self):
+        """Of each definition its file and tokens; of one that is declared too, those with the body."""
         names = {}
         for file, toks in self.pieces:
-            at = 2 if toks[0] == "logic" else 1
+            name = toks[min(toks.index(t) for t in "{(=;" if t in toks) - 1]
             body = "=" in toks
-            if toks[at] not in names or body:
-                if toks[at] in names and "=" in names[toks[at]][1]:
-                    raise Error(f"{file}: {toks[at]} is defined twice")
-                names[toks[at]] = (file, toks)
+            if name not in names or body:
+                if name in names and "=" in names[name][1]:
+                    raise Error(f"{file}: {name} is defined twice")
+                names[name] = (file, toks)
+        return names
+
+    def select(self, layout):
+        """The definitions that the contracts mention, directly or through others, but those of AcslOpt.v."""
+        names = self.named()
 
         def parsed(name):
             file, toks = names[name]
@@ -256,6 +271,27 @@ class ApiUnit(acsl.Unit):
         self.add(self.own)
 
     applied = acsl.OptUnit.applied
+
+
+class PackedUnit(ApiUnit):
+    """Besides: the definitions that those of CLOSED mention (`pages'), and those of CLOSED (`meant')."""
+
+    def select(self, layout):
+        super().select(layout)
+        names = self.named()
+
+        def parsed(name):
+            return Parser(names[name][1], names[name][0], self.types).globals()[0]
+        self.meant, found = [parsed(n) for n in CLOSED], {}
+        given = {g[2] for g in self.globals if g[0] == "def"}
+        todo = [n for g in self.meant for n in self.applied(g[7])]
+        while todo:
+            name = todo.pop()
+            if name in names and name not in found and name not in given:
+                found[name] = parsed(name)
+                todo += self.applied(found[name][7])
+        self.pages = [found[n] for n in names if n in found]
+        self.add(self.pages)
 
 
 class ApiCoq(acsl.Coq):
@@ -328,6 +364,11 @@ class ApiCoq(acsl.Coq):
             a, b = (self.int(x, env, labels, here) for x in e[2:])
             name = {"&": "land", "<<": "shiftl", ">>": "shiftr"}[e[1]]
             return f"(Z.{name} {a} {b})", INT
+        if kind == "cast":
+            a, t = self.term(e[2], env, labels, here)
+            if t != e[1]:  # of an array within a structure to a pointer to its first element
+                raise Error(f"a cast of {t} to {e[1]}")
+            return a, t
         if kind in ("dot", "deref", "index"):
             found = self.place(e, env, labels, here)
             if found is not None:
@@ -361,6 +402,8 @@ class ApiCoq(acsl.Coq):
     def region(self, e, env, labels, here):
         if e[0] == "bin" and e[1] == "+" and e[3][0] == "range":
             return super().region(e, env, labels, here)
+        if e[0] == "addr" and e[1][0] == "index" and e[1][2][0] == "range":
+            return super().region(("bin", "+", *e[1][1:]), env, labels, here)
         p, t = self.term(e, env, labels, here)
         if t[0] != "ptr" or t == NULL:
             raise Error(f"no pointer: {t}")
@@ -417,16 +460,65 @@ class ApiCoq(acsl.Coq):
         return "\n".join(self.out) + "\n"
 
 
-def translate(tree):
+class PackedCoq(ApiCoq):
+    sort = "paged"
+
+    def whole(self):
+        equations, members = [], []
+        for g in self.u.pages:
+            if g[7] is None:
+                raise Error(f"{g[2]} is declared and not defined")
+            if g[2] in self.recursive:
+                members.append(f"{ident(g[2])} : {self.arrow(g)}")
+            self.in_context(g[2], lambda g=g: self.definition(g, equations, []))
+        for _, _, name, _, labels, params, _, body in self.u.meant:
+            scope, here = self.scope(labels)
+            text = self.in_context(name, lambda: self.prop(body, self.env(params), scope, here))
+            call = " ".join([ident(name), "V", *labels, *[self.pname(n) for n, _ in params]])
+            equations.append((name, f"forall{self.binders(labels, params)}, {call} <-> {text}"))
+        body, self.out = self.out, []
+        self.say("(* Written by proofs/tools/acsl_api.py from the ACSL of opt/: not to be edited. *)",
+                 "From Coq Require Import ZArith Bool List.",
+                 "From Pprf.spec Require Import AcslMemory AcslRef AcslOpt AcslApi.",
+                 "Import ListNotations.", "Local Open Scope Z_scope.", "",
+                 "(* Constants that AcslApi.v has not. *)")
+        self.say(*[f"Definition {n} : Z := {self.u.constants[n]}." for n in sorted(self.used)
+                   if n not in self.known], "",
+                 "(* What the contracts need, and what is defined by recursion. *)")
+        self.record("paged", "Type", ["paged_api :> api", *members])
+        self.say("", "(* The vocabulary. *)", *body)
+        self.say("", "(* The recursive definitions, and those that AcslApi.v leaves open. *)")
+        self.record("packed_definitions (V : paged)", "Prop", [f"{n}_def : {p}" for n, p in equations])
+        return "\n".join(self.out) + "\n"
+
+
+def translate(tree, packed=False):
     layout = acsl.OptUnit(tree, {"GGM_DEFINITIONS": ""})
     ref = acsl.Coq(acsl.Unit(tree, {"GGM_DEFINITIONS": ""}))
     ref.whole()
-    definitions = ApiUnit(tree, layout, {"GGM_DEFINITIONS": ""})
+    definitions = (PackedUnit if packed else ApiUnit)(tree, layout, {"GGM_DEFINITIONS": ""})
     declarations = ApiUnit(tree, None, {})
     if definitions.contracts != declarations.contracts:
         raise Error("contracts proven and contracts used differ")
-    return ApiCoq(definitions, set(ref.used)).whole()
+    api = ApiCoq(definitions, set(ref.used))
+    text = api.whole()
+    if not packed:
+        return text
+    coq = PackedCoq(definitions, set(ref.used) | set(api.used))
+    used = declarations.named()
+    for g in definitions.pages + definitions.meant:
+        if g[2] not in coq.recursive and used.get(g[2]) != definitions.named()[g[2]]:
+            raise Error(f"{g[2]} proven and {g[2]} used differ")
+    return coq.whole()
+
+
+def translate_packed(tree):
+    return translate(tree, True)
 
 
 if __name__ == "__main__":
-    acsl.command(__doc__, "acsl_api", translate, Error)
+    if sys.argv[1:2] == ["packed"]:
+        del sys.argv[1]
+        acsl.command(__doc__, "acsl_api", translate_packed, Error)
+    else:
+        acsl.command(__doc__, "acsl_api", translate, Error)

@@ -52,6 +52,10 @@ Fixpoint were_made (L : memory) (cs : seq (key_call * Z * memory)) : Prop :=
     [/\ fits c, contract_of c L L' r, may_write L' = may_write L, c_uint8_t (cell L' out) & were_made L' cs']
   else True.
 
+(* The last memory. *)
+Fixpoint memory_after (L : memory) (cs : seq (key_call * Z * memory)) : memory :=
+  if cs is (_, _, L') :: cs' then memory_after L' cs' else L.
+
 Section Model.
 
 Variable d : nat.
@@ -71,6 +75,9 @@ Definition leaves_of (c : key_call) : pred bitseq :=
 (* What is punctured after a call with a result. *)
 Definition punctured_after (P : pred bitseq) (c : key_call) (r : Z) : pred bitseq :=
   fun q => P q || (r =? PPRF_OK) && ~~ (if c is Eval _ then true else false) && leaves_of c q.
+
+Fixpoint punctured_by (P : pred bitseq) (cs : seq (key_call * Z * memory)) : pred bitseq :=
+  if cs is (c, r, _) :: cs' then punctured_by (punctured_after P c r) cs' else P.
 
 (* The model's value at a leaf; none if it is punctured. *)
 Definition model_value (P : pred bitseq) (x : N) : option (seed_t V) :=
