@@ -356,8 +356,10 @@ int vault_breaks(pprf_vault *v, int err)
 
 static int next_value(pprf_vault *v)
 {
-  uint64_t newest = store_newest(&v->store);
-  int err;
+  uint64_t newest;
+  int err = store_newest(&v->store, &newest);
+  if (err != PPRF_OK)
+    return err;
   if (v->cell.next != NULL)
     err = v->cell.next(v->cell.arg, v->next_value);
   else {
@@ -410,10 +412,13 @@ int vault_rows(pprf_vault *v, struct rows *used)
 static int search(pprf_vault *v)
 {
   struct rows used = {NULL, 0, 0};
-  uint64_t expected = v->nodes * (v->tree.seed + 2) / PAGE_MAX * 2 + 8;
-  if (v->searched || v->store.last_row < expected || store_newest(&v->store) != v->root.counter)
+  uint64_t expected = v->nodes * (v->tree.seed + 2) / PAGE_MAX * 2 + 8, newest;
+  if (v->searched || v->store.last_row < expected)
     return PPRF_OK;
-  int err = vault_rows(v, &used);
+  int err = store_newest(&v->store, &newest);
+  if (err != PPRF_OK || newest != v->root.counter)
+    return err;
+  err = vault_rows(v, &used);
   uint64_t row = 1, room = store_number(&v->store, "PRAGMA page_count");
   v->free.count = 0;
   for (size_t k = 0; row <= v->store.last_row && err == PPRF_OK && v->free.count < room; row++)

@@ -36,6 +36,19 @@ static int run(struct store *s, const char *what, const char *format, ...)
   return code == SQLITE_OK ? PPRF_OK : sql_failed(s, what);
 }
 
+/* The result of a query, 0 if it has none or fails. */
+static int ask(struct store *s, const char *query, uint64_t *number)
+{
+  sqlite3_stmt *st = NULL;
+  int code = sqlite3_prepare_v2(s->db, query, -1, &st, NULL);
+  if (code == SQLITE_OK)
+    code = sqlite3_step(st);
+  *number = code == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(st, 0) : 0;
+  int err = code == SQLITE_ROW || code == SQLITE_DONE ? PPRF_OK : sql_failed(s, "a number");
+  (void)sqlite3_finalize(st);
+  return err;
+}
+
 static int watch_log(void *arg, sqlite3 *db, const char *name, int pages)
 {
   struct store *s = arg;
@@ -176,6 +189,12 @@ int store_mirror(struct store *s, const char *path, const char *directory, const
       fail(PPRF_VAULT_ERR_EXISTS, "mirror %s: another vault is there under this name", directory);
   if (err == PPRF_OK)
     err = copy_to_mirror(s);
+  if (err == PPRF_OK) /* rows that the store has lost may be whole in the mirror */
+    err = ask(
+      s,
+      "SELECT max(last, ifnull((SELECT max(row) FROM mirror.page WHERE row < last + 1000000), 0)) "
+      "FROM (SELECT max(row) AS last FROM main.page)",
+      &s->last_row);
   if (err == PPRF_OK)
     err = prepare_statements(s, 1);
   s->schemas = 2;
@@ -212,8 +231,7 @@ int store_open(struct store *s, const char *path, bool make, struct tree *tree)
     LOG_PAGES; /* what a killed process left in the log may never have been synced: write it anew */
   if (err == PPRF_OK && (err = store_settle(s)) == PPRF_VAULT_ERR_STORE)
     err = PPRF_OK; /* the disk may be full: all can be read, and the next commit tries again */
-  s->last_row = store_number(s, "SELECT max(row) FROM page");
-  return err;
+  return err == PPRF_OK ? ask(s, "SELECT max(row) FROM page", &s->last_row) : err;
 }
 
 void store_close(struct store *s)
@@ -230,18 +248,14 @@ void store_close(struct store *s)
 
 uint64_t store_number(struct store *s, const char *query)
 {
-  sqlite3_stmt *st = NULL;
-  uint64_t number = 0;
-  if (sqlite3_prepare_v2(s->db, query, -1, &st, NULL) == SQLITE_OK &&
-      sqlite3_step(st) == SQLITE_ROW)
-    number = (uint64_t)sqlite3_column_int64(st, 0);
-  (void)sqlite3_finalize(st);
+  uint64_t number;
+  (void)ask(s, query, &number);
   return number;
 }
 
-uint64_t store_newest(struct store *s)
+int store_newest(struct store *s, uint64_t *counter)
 {
-  return store_number(s, "SELECT max(counter) FROM root");
+  return ask(s, "SELECT max(counter) FROM root", counter);
 }
 
 int store_get(struct store *s, int schema, uint64_t row, uint8_t *sealed)

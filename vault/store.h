@@ -46,8 +46,8 @@ int store_get(struct store *s, int schema, uint64_t row, uint8_t *sealed);
 /** The root of the commit with this counter. @retval PPRF_VAULT_ERR_ROLLBACK there is none */
 int store_root(struct store *s, uint64_t counter, struct root *root);
 /** The highest counter of a root, 0 if there is none. */
-uint64_t store_newest(struct store *s);
-/** The result of a query without secrets, 0 if it has none. */
+int store_newest(struct store *s, uint64_t *counter);
+/** The result of a query without secrets, 0 if it has none or fails. */
 uint64_t store_number(struct store *s, const char *query);
 
 /** Write a commit: begin, pages, end.  The cell has confirmed the root `from`. */

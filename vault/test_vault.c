@@ -656,6 +656,12 @@ ssize_t pwrite64(int fd, const void *bytes, size_t len, off64_t at)
   return call_fails() ? -1 : syscall(SYS_pwrite64, fd, bytes, len, at);
 }
 
+static int reads, read_fails = -1; /* this read fails */
+ssize_t pread64(int fd, void *bytes, size_t len, off64_t at)
+{
+  return reads++ == read_fails ? (errno = EIO, -1) : syscall(SYS_pread64, fd, bytes, len, at);
+}
+
 int fsync(int fd)
 {
   return call_fails() ? -1 : (int)syscall(SYS_fsync, fd);
@@ -895,6 +901,47 @@ static void one_cell_of_two(void)
   end_test("a vault whose cell another one has written changes nothing");
 }
 
+/* A request for one value at a time, which arrives later. */
+static uint8_t late[CELL];
+static int write_late(void *arg, const uint8_t value[CELL])
+{
+  (void)arg;
+  memcpy(late, value, CELL);
+  return PPRF_VAULT_ERR_UNKNOWN;
+}
+
+/* Two handles try to commit, with many free rows; then the request of the first one arrives. */
+static void a_late_request(void)
+{
+  uint8_t first[CELL], out[16];
+  memset(value_of_cell, 0, CELL);
+  pprf_vault *v = new_vault(memory(), 63, PPRF_AES_128);
+  for (int i = 0; i < 200; i++)
+    check(pprf_vault_erase(v, 4 + rnd(INT64_MAX - 4), NULL) == PPRF_OK);
+  check(pprf_vault_commit(v, NULL) == PPRF_OK);
+  check(pprf_vault_erase_range(v, 4, INT64_MAX, NULL) == PPRF_OK &&
+        pprf_vault_commit(v, NULL) == PPRF_OK);
+  pprf_vault_close(v);
+  for (uint64_t leaf = 0; leaf < 2; leaf++) {
+    struct pprf_vault_cell cell = memory();
+    cell.write = write_late;
+    v = again(cell);
+    check(leaf == 0 || pprf_vault_verify(v, NULL) == PPRF_OK);
+    check(pprf_vault_erase(v, leaf, NULL) == PPRF_OK &&
+          pprf_vault_commit(v, NULL) == PPRF_VAULT_ERR_UNKNOWN);
+    pprf_vault_close(v);
+    if (leaf == 0)
+      memcpy(first, late, CELL);
+  }
+  memcpy(value_of_cell, first, CELL);
+  v = again(memory());
+  check(pprf_vault_verify(v, NULL) == PPRF_OK && pprf_vault_eval(v, 0, out) == PPRF_ERR_PUNCTURED &&
+        pprf_vault_eval(v, 1, out) == PPRF_OK);
+  pprf_vault_close(v);
+  no_files();
+  end_test("what a late request confirms is whole, whatever was tried after it");
+}
+
 /* ---- records, mirrors, arguments */
 
 static void records(void)
@@ -948,8 +995,18 @@ static void mirrors(void)
   options.mirror = mirror;
   v = reopen(v, in_file());
   uint64_t both, one;
-  check(pprf_vault_erase(v, 15000001, NULL) == PPRF_OK && pprf_vault_commit(v, NULL) == PPRF_OK);
+  for (uint64_t leaf = 15000001; leaf < 15000003; leaf++)
+    check(pprf_vault_erase(v, leaf, NULL) == PPRF_OK && pprf_vault_commit(v, NULL) == PPRF_OK);
   check(pprf_vault_verify(v, &both) == PPRF_OK);
+  pprf_vault_close(v);
+  check(sqlite3_open(store, &raw) == SQLITE_OK && /* the store loses pages that the mirror has */
+        sql("%s", "DELETE FROM page WHERE row > (SELECT row FROM root ORDER BY counter DESC)") ==
+          SQLITE_OK &&
+        sqlite3_changes(raw) > 0);
+  sqlite3_close(raw);
+  v = again(in_file());
+  check(pprf_vault_erase(v, 5000001, NULL) == PPRF_OK && pprf_vault_commit(v, NULL) == PPRF_OK);
+  check(pprf_vault_verify(v, NULL) == PPRF_VAULT_ERR_DAMAGED);
   pprf_vault_close(v);
   options.mirror = NULL;
   unlink(store); /* the disk is dead */
@@ -1025,6 +1082,45 @@ static void a_full_disk(void)
   end_test("a vault on a full disk opens and evaluates, and commits when there is room again");
 }
 
+/* A disk that fails to read once, at each read of an opening and a commit: no page in use is lost. */
+static void failed_reads(void)
+{
+  uint8_t out[16], kept[CELL];
+  bool more = true;
+  int good = 0, failed = 0;
+  memset(value_of_cell, 0, CELL);
+  pprf_vault *v = new_vault(memory(), 63, PPRF_AES_128);
+  for (int i = 0; i < 400; i++)
+    check(pprf_vault_erase(v, rnd(INT64_MAX), NULL) == PPRF_OK);
+  check(pprf_vault_commit(v, NULL) == PPRF_OK);
+  pprf_vault_close(v);
+  struct image image = take_image();
+  memcpy(kept, value_of_cell, CELL);
+  for (int at = 0; more; at++) {
+    struct pprf_vault_cell cell = memory();
+    put_image(&image);
+    memcpy(value_of_cell, kept, CELL);
+    reads = 0;
+    read_fails = at;
+    int err = pprf_vault_open(&v, store, &cell, NULL);
+    if (err == PPRF_OK)
+      err = pprf_vault_erase(v, 0, NULL);
+    if (err == PPRF_OK)
+      err = pprf_vault_commit(v, NULL);
+    more = reads > at;
+    *(err == PPRF_OK ? &good : &failed) += 1;
+    read_fails = -1;
+    v = reopen(v, memory());
+    check(v != NULL && pprf_vault_verify(v, NULL) == PPRF_OK);
+    check(pprf_vault_eval(v, 0, out) == (err == PPRF_OK ? PPRF_ERR_PUNCTURED : PPRF_OK));
+    pprf_vault_close(v);
+  }
+  check(good > 0 && failed > 5);
+  free_image(&image);
+  no_files();
+  end_test("a read that fails is an error, or does no harm");
+}
+
 int main(int argc, char **argv)
 {
   if (argc == 3 && strcmp(argv[1], "--open") == 0) {
@@ -1055,7 +1151,9 @@ int main(int argc, char **argv)
   every_image();
   threads_and_processes();
   one_cell_of_two();
+  a_late_request();
   a_full_disk();
+  failed_reads();
   pages_stay_full();
   a_vault_equals_one_key();
   rmdir(dir);

@@ -193,8 +193,9 @@ int pprf_vault_verify(pprf_vault *v, uint64_t *pages)
   }
   OPENSSL_cleanse(&root, sizeof root);
   struct rows used = {NULL, 0, 0};
-  if (err == PPRF_OK &&
-      store_newest(&v->store) == v->root.counter && /* no other root needs pages */
+  uint64_t newest;
+  if (err == PPRF_OK && (err = store_newest(&v->store, &newest)) == PPRF_OK &&
+      newest == v->root.counter && /* no other root needs pages */
       (err = vault_rows(v, &used)) == PPRF_OK)
     err = store_shrink(&v->store, &used);
   free(used.at);
@@ -419,8 +420,10 @@ static int open_root(pprf_vault *v)
     return err == PPRF_VAULT_CELL_EMPTY
              ? fail(PPRF_VAULT_ERR_CELL, "cell: it has never held a value")
              : err;
-  uint64_t counter = get_le(v->value, 8), newest = store_newest(&v->store);
-  err = store_root(&v->store, counter, &v->root);
+  uint64_t counter = get_le(v->value, 8), newest;
+  err = store_newest(&v->store, &newest);
+  if (err == PPRF_OK)
+    err = store_root(&v->store, counter, &v->root);
   if (err == PPRF_VAULT_ERR_ROLLBACK)
     return fail(
       err, "the cell is of commit %llu, the store's last one is %llu: %s was restored from a copy",
