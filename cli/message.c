@@ -32,20 +32,25 @@ static size_t shown(const char *text)
  * mark. */
 static void print_line(const char *before, const char *format, va_list args, const char *after)
 {
-  char *text = NULL;
-  if (vasprintf(&text, format, args) < 0)
-    text = NULL;
-  for (char *p = text; p != NULL && *p != '\0';) {
+  char *made = NULL, start[512], *text = start; /* without memory, the message's start */
+  va_list again;
+  va_copy(again, args);
+  if (vasprintf(&made, format, args) >= 0)
+    text = made;
+  else if (made = NULL, vsnprintf(start, sizeof start, format, again) < 0)
+    start[0] = '\0';
+  va_end(again);
+  for (char *p = text; *p != '\0';) {
     size_t n = shown(p);
     if (n == 0)
       *p = '?';
     p += n == 0 ? 1 : n;
   }
-  fprintf(stderr, "%s: %s%s", command_name, before, text != NULL ? text : format);
+  fprintf(stderr, "%s: %s%s", command_name, before, text);
   if (after != NULL)
     fprintf(stderr, " (try '%s %s')", command_name, after);
   fputc('\n', stderr);
-  free(text);
+  free(made);
 }
 
 int complain(int status, const char *format, ...)
