@@ -32,14 +32,15 @@ static size_t shown(const char *text)
  * mark. */
 static void print_line(const char *before, const char *format, va_list args, const char *after)
 {
-  char *made = NULL, start[512], *text = start; /* without memory, the message's start */
+  char *made, start[512] = "", *text; /* without memory, the message's start */
   va_list again;
   va_copy(again, args);
-  if (vasprintf(&made, format, args) >= 0)
-    text = made;
-  else if (made = NULL, vsnprintf(start, sizeof start, format, again) < 0)
-    start[0] = '\0';
+  if (vasprintf(&made, format, args) < 0) {
+    made = NULL;
+    (void)vsnprintf(start, sizeof start, format, again);
+  }
   va_end(again);
+  text = made != NULL ? made : start;
   for (char *p = text; *p != '\0';) {
     size_t n = shown(p);
     if (n == 0)

@@ -243,8 +243,8 @@ static int command(struct cell *c, const char *verb, const uint8_t *value, uint8
   (void)close(in[0]);
   (void)close(in[1]);
   (void)close(out[1]);
-  while (error == 0 && n <= CELL &&
-         more != 0) { /* to the end, which what it left running may hold */
+  /* to the end of its output, or its own end: what it left running may hold the pipe */
+  while (error == 0 && n <= CELL && more != 0) {
     struct pollfd p = {.fd = out[0], .events = POLLIN};
     int ready = poll(&p, 1, ended != 0 ? 0 : 50);
     if (ready == 0 && ended != 0)

@@ -379,8 +379,7 @@ int store_shrink(struct store *s, const struct rows *used)
     return err;
   for (int i = 0; i < s->schemas && err == PPRF_OK; i++) {
     err = store_begin(s);
-    for (size_t k = 0; k <= used->count && err == PPRF_OK;
-         k++) { /* what lies between two of them */
+    for (size_t k = 0; k <= used->count && err == PPRF_OK; k++) { /* between two of them */
       int64_t from = k == 0 ? INT64_MIN : (int64_t)used->at[k - 1] + 1,
               to = k == used->count ? INT64_MAX : (int64_t)used->at[k] - 1;
       if (from <= to)

@@ -143,6 +143,17 @@ static pprf_vault *new_vault(struct pprf_vault_cell cell, unsigned depth, unsign
   return v != NULL ? v : (exit(1), NULL);
 }
 
+/* A closed vault of which n leaves are erased, its cell in memory. */
+static void random_vault(int n)
+{
+  memset(value_of_cell, 0, CELL);
+  pprf_vault *v = new_vault(memory(), 63, PPRF_AES_128);
+  for (int i = 0; i < n; i++)
+    check(pprf_vault_erase(v, rnd(INT64_MAX), NULL) == PPRF_OK);
+  check(pprf_vault_commit(v, NULL) == PPRF_OK);
+  pprf_vault_close(v);
+}
+
 static pprf_vault *again(struct pprf_vault_cell cell)
 {
   pprf_vault *v;
@@ -437,16 +448,12 @@ static void damaged_pages(void)
   int rows[400], count = 0;
   sqlite3_stmt *st;
   uint8_t out[16];
-  memset(value_of_cell, 0, CELL);
-  pprf_vault *v = new_vault(memory(), 63, PPRF_AES_128);
-  for (int i = 0; i < 40; i++)
-    check(pprf_vault_erase(v, rnd(INT64_MAX), NULL) == PPRF_OK);
-  check(pprf_vault_commit(v, NULL) == PPRF_OK);
-  pprf_vault_close(v);
+  pprf_vault *v;
+  random_vault(40);
   struct image image = take_image();
   check(sqlite3_open(store, &raw) == SQLITE_OK);
-  sqlite3_prepare_v2(raw, "SELECT row FROM page WHERE row > 1", -1, &st,
-                     NULL); /* 1: the first root */
+  /* 1: the first root */
+  sqlite3_prepare_v2(raw, "SELECT row FROM page WHERE row > 1", -1, &st, NULL);
   while (sqlite3_step(st) == SQLITE_ROW && count < 400)
     rows[count++] = sqlite3_column_int(st, 0);
   sqlite3_finalize(st);
@@ -506,12 +513,8 @@ static void damage_and_no_cache(void)
 {
   uint8_t out[16];
   int good = 0, bad = 0;
-  memset(value_of_cell, 0, CELL);
-  pprf_vault *v = new_vault(memory(), 63, PPRF_AES_128);
-  for (int i = 0; i < 400; i++)
-    check(pprf_vault_erase(v, rnd(INT64_MAX), NULL) == PPRF_OK);
-  check(pprf_vault_commit(v, NULL) == PPRF_OK);
-  pprf_vault_close(v);
+  pprf_vault *v;
+  random_vault(400);
   check(
     sqlite3_open(store, &raw) == SQLITE_OK &&
     sql(
@@ -1088,12 +1091,8 @@ static void failed_reads(void)
   uint8_t out[16], kept[CELL];
   bool more = true;
   int good = 0, failed = 0;
-  memset(value_of_cell, 0, CELL);
-  pprf_vault *v = new_vault(memory(), 63, PPRF_AES_128);
-  for (int i = 0; i < 400; i++)
-    check(pprf_vault_erase(v, rnd(INT64_MAX), NULL) == PPRF_OK);
-  check(pprf_vault_commit(v, NULL) == PPRF_OK);
-  pprf_vault_close(v);
+  pprf_vault *v;
+  random_vault(400);
   struct image image = take_image();
   memcpy(kept, value_of_cell, CELL);
   for (int at = 0; more; at++) {

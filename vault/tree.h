@@ -47,11 +47,10 @@ struct pprf_vault {
   struct root root, next;
   uint8_t value[CELL], next_value[CELL]; /* of the cell */
   bool pending;                          /* `next` is in the store and not confirmed */
-  struct rows gone; /* rows of pages that are no more, since the last commit */
-  struct rows
-    free; /* rows that no confirmed page is in; an attempt to commit takes them from the end */
-  size_t taken;     /* by the attempt to commit */
-  bool searched;    /* for all free rows, not only those of this handle */
+  struct rows gone;                      /* of pages that are no more, since the last commit */
+  struct rows free;                      /* no confirmed page is in them */
+  size_t taken;                          /* from the end of free, by the attempt to commit */
+  bool searched;                         /* for all free rows, not only those of this handle */
   int broken; /* the result of every call from now on */
   char why[256];
 };
