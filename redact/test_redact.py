@@ -818,8 +818,9 @@ verify --pub pub large | 2 | longer than the format allows""".splitlines():
         names = sorted(os.listdir(self.dir.name))
         with open(os.path.join(self.dir.name, "endless"), "wb") as f:
             f.truncate(1 << 40)
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            with subprocess.Popen([PROGRAM, "sign", "--key", "key", "endless", "-o", "out"], cwd=self.dir.name) as run:
+        for number in (signal.SIGTERM, signal.SIGHUP):  # nohup ignores it
+            with subprocess.Popen([PROGRAM, "sign", "--key", "key", "endless", "-o", "out"], cwd=self.dir.name,
+                                  preexec_fn=lambda n=number: signal.signal(n, signal.SIG_DFL)) as run:
                 while not any(name.startswith("out.") for name in os.listdir(self.dir.name)):
                     self.assertIsNone(run.poll())
                     time.sleep(0.01)
