@@ -55,9 +55,9 @@ class Bindings(planting.Planter):
                 needed, stderr=subprocess.DEVNULL, check=False).returncode:
             return "skip", f"no {language} here"
         build, command = self.commands(language, test, root)
-        if planting.run(build, root, 600) != "passed":
+        if planting.run(build, root, planting.HANGS) != "passed":
             return "broken", "it does not compile"
-        return planting.run(command, root, 600), judge
+        return planting.run(command, root, planting.HANGS), judge
 
 
 if __name__ == "__main__":

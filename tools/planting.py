@@ -35,6 +35,7 @@ import threading
 import time
 import typing
 
+HANGS = 600  # processor seconds after which a judge hangs: far above what any needs, also on a slower machine
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -141,7 +142,7 @@ def run(command, root, cpu, **environment):
         process = subprocess.Popen(command, cwd=root, stdout=out, stderr=out, stdin=subprocess.DEVNULL,
                                    env=dict(os.environ, **environment), preexec_fn=limit)
     try:
-        status = process.wait(timeout=20 * cpu)
+        status = process.wait(timeout=min(20 * cpu, 1800 + cpu))
     except subprocess.TimeoutExpired:
         return "hung"
     finally:
@@ -246,7 +247,6 @@ class Planter:
 class Suites(Planter):
     """Each judge is a test that make builds."""
     built = ()  # what to copy from build/
-    cpu = 60  # seconds
     environment = {"STOP": "1"}  # stop at the first failing test
 
     def suite(self, judge):
@@ -260,7 +260,7 @@ class Suites(Planter):
         target, command = self.suite(judge)
         if not make(target.split(), root):
             return "broken", "it does not compile"
-        return run(command, root, self.cpu, SEED="1", **self.environment), judge
+        return run(command, root, HANGS, SEED="1", **self.environment), judge
 
 
 def asked(bug, arg):

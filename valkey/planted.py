@@ -18,7 +18,6 @@ except ImportError:
 
 class Valkey(planting.Suites):
     built = ["flags", "prg", "opt", "tls", "valkey", "pprf-tls-server"]
-    cpu = 30
     environment = {"STOP": "1", "PATIENCE": "40"}  # seconds to wait for a host
 
     def suite(self, judge):

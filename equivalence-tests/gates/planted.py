@@ -12,7 +12,6 @@ import planting  # noqa: E402
 class Tests(planting.Suites):
     built = ["flags", "oracle", "prg", "ref", "opt", "cli", "bench",
              *("equivalence-tests/" + variant for variant in ("plain", "asan", "tsan"))]
-    cpu = 480
 
     def controls(self, bugs):
         short = self.arg.quick or self.arg.sample  # make test runs the suites themselves, too

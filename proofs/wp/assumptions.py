@@ -73,9 +73,10 @@ class File:
 
     def read(self, text):
         for word in (r"\badmit\b", r"\b__asm__\b", r"\basm\b", r"\bterminates\b", r"\bmodel\b", r"[nN]oreturn"):
-            found = re.search(r"[^\n]*" + word + r"[^\n]*", text)
+            found = re.search(word + r"[^\n]*", text)
             if found:
-                raise Refused(f"{self.name}: not allowed: {found[0].strip()}")
+                line = text[text.rfind("\n", 0, found.start()) + 1:found.end()]
+                raise Refused(f"{self.name}: not allowed: {line.strip()}")
         contract = ""
         for comment, code in items(text):
             if comment and re.match(GLOBAL, comment):

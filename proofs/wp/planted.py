@@ -17,7 +17,7 @@ class Wp(planting.Planter):
             shutil.copytree(os.path.join(planting.TOP, folder), os.path.join(root, folder))
 
     def judge(self, judge, root):
-        return planting.run([sys.executable, "proofs/wp/" + judge], root, 60, SEED="1"), judge
+        return planting.run([sys.executable, "proofs/wp/" + judge], root, planting.HANGS, SEED="1"), judge
 
 
 if __name__ == "__main__":

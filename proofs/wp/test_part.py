@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Tests that `prove.py --part` leaves out only what was proven in the same words, that chance alone
-decides which of those, and that functions which --minutes and --tenth do not start are reported.
-As TAP."""
+decides which of those, that functions which --minutes and --tenth do not start are reported, and
+that a wrong number of goals fails. As TAP."""
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -121,12 +122,43 @@ def lanes_have_processors_and_memory():
     return [prove.lanes_for(*machine) for machine in ((2, 24000), (16, 16000), (64, 1000))] == [3, 10, 1]
 
 
+def with_a_wrong_number(*arguments):
+    """A proof of ref_setup where expected.json says 8 goals: (result, the file before, after, as it should be). In a
+    folder whose name Why3 would split."""
+    with tempfile.TemporaryDirectory(prefix="it's a tree ") as tmp:
+        for folder in (*proven_files.SOURCES, "proofs/wp"):
+            shutil.copytree(os.path.join(proven_files.ROOT, folder), os.path.join(tmp, folder), dirs_exist_ok=True)
+        path = os.path.join(tmp, "ref/wp/expected.json")
+        with open(path, encoding="utf-8") as f:
+            right = f.read()
+        wrong = right.replace('"ref/core.c ref_setup": 9,', '"ref/core.c ref_setup": 8,', 1)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(wrong)
+        result = subprocess.run([sys.executable, os.path.join(tmp, "proofs/wp/prove.py"), "--function", "ref_setup",
+                                 *arguments], cwd=tmp, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                check=False)
+        print("".join(f"# {line}\n" for line in result.stdout.splitlines()[-6:]), end="")
+        with open(path, encoding="utf-8") as f:
+            return result, wrong, f.read(), right
+
+
+def a_wrong_number_of_goals_fails_and_is_not_recorded():
+    result, before, after, _ = with_a_wrong_number()
+    return result.returncode != 0 and "expected.json says 8 goals" in result.stdout and after == before
+
+
+def an_update_writes_the_number():
+    result, _, after, right = with_a_wrong_number("--update")
+    return result.returncode == 0 and json.loads(after)["goals"] == json.loads(right)["goals"]
+
+
 TESTS = [a_changed_file_is_proven_whole, a_choice_that_forgets_what_changed_would_be_noticed,
          of_the_others_a_twentieth_of_the_goals, each_function_has_its_turn, a_function_without_a_count_is_asked,
          a_clause_in_a_header_is_another_text,
          a_contract_counts_where_the_function_is_called, words_that_frama_c_does_not_read_are_the_same_text,
          what_no_run_proved_is_not_recorded, minutes_begin_with_ref_and_the_api, what_was_not_begun_is_said,
-         a_sample_that_began_too_few_fails, lanes_have_processors_and_memory]
+         a_sample_that_began_too_few_fails, lanes_have_processors_and_memory,
+         a_wrong_number_of_goals_fails_and_is_not_recorded, an_update_writes_the_number]
 
 
 def main():

@@ -10,7 +10,6 @@ import planting  # noqa: E402
 
 class Tls(planting.Suites):
     built = ["flags", "prg", "opt", "tls"]
-    cpu = 30
 
     def suite(self, judge):
         if judge == "libraries":
