@@ -162,7 +162,6 @@ test: deps-build deps-prove deps-prove-wp deps-test deps-fuzz deps-bench deps-st
 
 # These take minutes and start first, so that no slow test runs alone at the end.
 SLOW_TESTS := $(addprefix $(B)/,equivalence-tests/faults-asan amalgamation/test equivalence-tests/shipped-prg \
-  equivalence-tests/coverage \
   equivalence-tests/planted bindings/planted valkey/planted vault/planted tls/planted opt/planted equivalence-tests/faults) \
   opt/tests/build_test.sh tls/nginx/test_nginx.py
 .PHONY: test-programs

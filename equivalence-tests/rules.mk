@@ -426,11 +426,6 @@ $(EQB)/covered/pprf: $(CLI_SRC) $(wildcard cli/*.h) cli/impls/list.c $(EQ_cov_KE
 	@mkdir -p $(@D)
 	$(EQ_COV_LINK) $(ALL_CPPFLAGS) $(CLI_CPPFLAGS) $(EQ_CFLAGS) -O2 -fcoverage-mapping -o $@ $(CLI_SRC) \
 	  cli/impls/list.c $(EQ_cov_KEYS) $(EQ_cov_PRG) -ljansson -lm $(ALL_LDLIBS)
-# the same check without the program, as a test
-TAP_TESTS += $(EQB)/coverage
-$(EQB)/coverage: $(EQ)/gates/coverage.py $(EQ)/gates/uncovered.txt $(EQ_COV_PROGRAMS)
-	@printf '#!/bin/sh\nexec $(PYTHON) $(EQ)/gates/coverage.py --tap $(EQB)/cov $(EQ_COV_PROGRAMS)\n' > $@
-	@chmod +x $@
 .PHONY: coverage
 coverage: $(EQ_COV_PROGRAMS) $(EQB)/covered/pprf ## measure which lines and branches of ref, opt and cli the tests reach
 	@$(SOURCE) $(EQB)/coverage.json

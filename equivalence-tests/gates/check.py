@@ -35,12 +35,12 @@ ALSO = [("*.md", ["docs/tests/test_docs.py"]), ("docs/command-line.md", ["cli/te
         ("prg/sha256*", ["build/equivalence-tests/prg_choice", "build/equivalence-tests/wide_prg"]),
         ("prg/*.h", ["build/equivalence-tests/prg_choice", "build/equivalence-tests/wide_prg"]),
         *((f"equivalence-tests/fuzz/corpus/fuzz_{name}.tar.gz", [
-            f"build/equivalence-tests/corpus-{name}", "build/equivalence-tests/coverage",
-            "equivalence-tests/gates/test_gates.py"])
+            f"build/equivalence-tests/corpus-{name}", "equivalence-tests/gates/test_gates.py"])
           for name in ("cli", "import", "ops")),
         ("equivalence-tests/vectors/*", [
             "build/equivalence-tests/vectors", "build/equivalence-tests/vectors-regenerated", "build/go-test",
             "build/python-test", "build/rust-test"]),
+        ("equivalence-tests/gates/coverage.py", ["equivalence-tests/gates/test_gates.py"]),
         ("cli/completions/*", ["cli/test_cli.py"]),
         ("include/man.py", ["opt/tests/library_test.sh"]), ("bench/report/*", ["bench/report/test_report.py"]),
         ("docs/*.json", ["docs/tests/test_docs.py"]), ("tls/*.[13]", ["opt/tests/build_test.sh"]),

@@ -3,18 +3,16 @@
 """Line and branch coverage of ref and opt by the equivalence tests, with a reason for every gap;
 and coverage of the program pprf by cli/test_cli.py.
 
-  coverage.py [--tap] BUILD PROGRAM...   BUILD: the directory of the instrumented programs; the one
-                                         named pprf is no test: cli/test_cli.py runs it
+  coverage.py BUILD PROGRAM...   BUILD: the directory of the instrumented programs; the one named pprf
+                                 is no test: cli/test_cli.py runs it
 
 Runs the programs in parallel, merges their profiles, prints a table, writes BUILD/../coverage.json.
 uncovered.txt in this folder must list exactly what is not covered, each with a reason. Exit 1
 otherwise, below 95 % of the lines or 90 % of the branches, or if a program fails. Gaps of cli are
 counted but need no reason: failing calls and dying processes are tested on the program without
 counters (crash.py). cli/test_cli.py may fail here, since messages of the counters disturb some of
-its tests; its own run counts. Exit 1 if less of cli is covered than PROGRAM says.
-
-  --tap: one claim per file, instead of the table and coverage.json; the counts of one program are
-  left out once, which must be noticed. Skipped if clang's version is not COUNTERS."""
+its tests; its own run counts. Exit 1 if less of cli is covered than PROGRAM says. The reasons were
+written for clang 14: other versions count other branches."""
 import glob
 import json
 import multiprocessing.pool
@@ -27,8 +25,6 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 LINES, BRANCHES = 95.0, 90.0
 PROGRAM = {"lines": 88.0, "branches": 75.0}
-COUNTERS = "14"  # clang's version for which the reasons were written; other versions count other branches
-PLANTED = "forks"  # --tap leaves this program out, which must leave gaps without a reason
 MOST = 1 << 60  # a higher count is a negative sum
 NOT_MEASURED = ("cli/impls/impl.c", "cli/impls/list.c")  # not in any library
 
@@ -135,13 +131,11 @@ def run(build, programs):
         return [wrong for wrong in pool.imap(lambda p: run_one(build, p), programs, 1) if wrong]
 
 
-def measure(build, programs, without=None):
-    """llvm-cov's data on the files of ref, opt and cli, without the counts of the program
-    `without`."""
+def measure(build, programs):
+    """llvm-cov's data on the files of ref, opt and cli."""
     profile = os.path.join(build, "merged.profdata")
     subprocess.run([tool("llvm-profdata"), "merge", "-o", profile] +
-                   [p for p in sorted(glob.glob(os.path.join(build, "*.profraw")))
-                    if without is None or not os.path.basename(p).startswith(without + "-")], check=True)
+                   sorted(glob.glob(os.path.join(build, "*.profraw"))), check=True)
     objects = []
     for program in programs[1:]:
         objects += ["-object", program]
@@ -205,44 +199,12 @@ def row(f):
         f["file"], percent(f["lines"]), f["lines"][1], percent(f["branches"]), f["branches"][1])
 
 
-def claims(build, programs):
-    """The exit status of --tap."""
-    count, bad = 0, False
-    version = subprocess.run([tool("llvm-cov"), "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout
-    if not re.search(r"version %s\." % COUNTERS, version):
-        print("1..0 # SKIP the reasons are written for the counters of clang %s" % COUNTERS)
-        return 0
-
-    def claim(text, wrong):
-        nonlocal count, bad
-        count, bad = count + 1, bad or bool(wrong)
-        print("%sok %d - %s" % ("not " if wrong else "", count, text))
-        for line in wrong:
-            print("#   " + line)
-
-    claim("the_%d_programs_pass_with_counters" % len(programs), run(build, programs))
-    files, (known, wanted) = [f for f in measure(build, programs) if not f["file"].startswith("cli/")], reasons()
-    for name, wrong in judge(files, known, wanted).items():
-        claim("every_gap_of_%s_has_a_reason" % name, wrong)
-    total = sums(files, "ref and opt")
-    claim("%d_percent_of_the_lines_and_%d_of_the_branches" % (LINES, BRANCHES), [] if files and percent(
-        total["lines"]) >= LINES and percent(total["branches"]) >= BRANCHES else [row(total)])
-    planted = sum(text.startswith("no reason: ref/") for wrong in judge(
-        measure(build, programs, PLANTED), known, wanted).values() for text in wrong)
-    claim("without_what_%s_counted_there_are_gaps_without_a_reason" % PLANTED, [] if planted else ["none"])
-    print("# %s\n1..%d" % (row(total), count))
-    return 1 if bad else 0
-
-
 def main():
     arguments = sys.argv[1:]
-    tap = arguments[:1] == ["--tap"]
-    if len(arguments) < 2 + tap:
+    if len(arguments) < 2:
         print(__doc__, file=sys.stderr)
         return 2
-    build, *programs = arguments[tap:]
-    if tap:
-        return claims(build, programs)
+    build, *programs = arguments
     problems = run(build, programs)
     measured, (known, wanted) = measure(build, programs), reasons()
     cli = [f for f in measured if f["file"].startswith("cli/")]

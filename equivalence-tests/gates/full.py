@@ -16,9 +16,9 @@ import sys
 import time
 
 LONG = ["residue", "memory", "exhaustive", "faults-asan", "random", "three-way", "crash",
-        "faults"]
+        "faults", "shipped-prg"]
 SHORT = ["vectors", "vectors-asan", "hostile", "hostile-asan", "vectors-regenerated", "api",
-         "prg_choice", "forks", "threads", "secret-flow", "shipped-prg", "corpus-ops", "corpus-import", "corpus-cli"]
+         "prg_choice", "forks", "threads", "secret-flow", "corpus-ops", "corpus-import", "corpus-cli"]
 
 
 class Log:

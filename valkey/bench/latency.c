@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cost of server latency in a threaded program.  Each thread makes TLS connections in memory,
- * one after the other: without tickets, without tickets but with clients that offer one of another
- * server, with tickets whose server answers after some milliseconds (a relay in this process delays
- * its bytes), with the same tickets but without waiting for the server (pprf_tickets_client_hello,
- * sixteen connections at a time in each thread), and during a flood of copies of a ClientHello
- * whose ticket is used.
+ * one after the other: without tickets, with OpenSSL's own, without tickets but with clients that
+ * offer one of another server, with tickets whose server answers after some milliseconds (a relay
+ * in this process delays its bytes), with the same tickets but without waiting for the server
+ * (pprf_tickets_client_hello, thirty connections at a time in each thread), and during a flood of
+ * copies of a ClientHello whose ticket is used.
  *   latency SOCKET THREADS SECONDS MS...
  * Prints a line for each: kind, round trip, connections a second, resumptions a second, flood
  * copies a second. */
@@ -28,7 +28,7 @@
 #include "pprf_fleet.h"
 #include "pprf_tls.h"
 
-enum { THREADS_MAX = 64, ENDS_MAX = 1024, PIECE = 16384, COPIES = 205, ROUNDS = 5, AT_ONCE = 16 };
+enum { THREADS_MAX = 64, ENDS_MAX = 1024, PIECE = 16384, COPIES = 205, ROUNDS = 5, AT_ONCE = 30 };
 
 static void die(const char *what)
 {
@@ -185,7 +185,7 @@ static void *connect_all(void *none)
   return NULL;
 }
 
-/* The same, sixteen at a time, none of which waits for the tickets' server. */
+/* The same, thirty at a time, none of which waits for the tickets' server. */
 static void *connect_at_once(void *none)
 {
   struct loop_handshake h[AT_ONCE] = {{0}};
@@ -279,10 +279,15 @@ static int compare(const void *a, const void *b)
 /* Median of each kind; the kinds take turns. */
 int main(int argc, char **argv)
 {
-  static const char *const name[] = {
-    "no-tickets",  "offering",           "full", "full-and-flood", "no-tickets-and-flood",
-    "not-waiting", "no-tickets-offering"};
-  enum { NONE, OFFERING, FULL, FLOOD, NONE_FLOOD, NOT_WAITING, NONE_OFFERING, KINDS };
+  static const char *const name[] = {"no-tickets",
+                                     "offering",
+                                     "full",
+                                     "full-and-flood",
+                                     "no-tickets-and-flood",
+                                     "not-waiting",
+                                     "no-tickets-offering",
+                                     "own-tickets"};
+  enum { NONE, OFFERING, FULL, FLOOD, NONE_FLOOD, NOT_WAITING, NONE_OFFERING, OWN, KINDS };
   int threads = argc > 2 ? atoi(argv[2]) : 0;
   double seconds = argc > 3 ? atof(argv[3]) : 0;
   if (argc < 5 || threads < 1 || threads > THREADS_MAX || seconds < 1)
@@ -290,7 +295,8 @@ int main(int argc, char **argv)
   char url[96];
   const char *urls = url;
   pprf_tickets *tickets;
-  SSL_CTX *with = loop_server(), *without = loop_server(), *not_waiting = loop_server();
+  SSL_CTX *with = loop_server(), *without = loop_server(), *not_waiting = loop_server(),
+          *own = loop_server();
   client = loop_client(TLS1_3_VERSION);
   (void)SSL_CTX_set_num_tickets(without, 0);
   (void)snprintf(url, sizeof url, "valkey://127.0.0.1:%u?timeout=500", start_relay(argv[1]));
@@ -311,6 +317,7 @@ int main(int argc, char **argv)
     for (int round = 0; round < ROUNDS; round++)
       for (int k = 0; k < KINDS; k++) {
         server = k == NOT_WAITING                                     ? not_waiting
+                 : k == OWN                                           ? own
                  : k == NONE || k == NONE_FLOOD || k == NONE_OFFERING ? without
                                                                       : with;
         resumes = k == OFFERING;
