@@ -453,6 +453,39 @@ void run_export(benchmark::State &state, const pprf_impl *impl, const std::strin
   state.SetBytesProcessed(static_cast<int64_t>(state.iterations()) * static_cast<int64_t>(len));
 }
 
+// The middle third of the leaves is made a key of its own.
+void run_delegate(benchmark::State &state, const pprf_impl *impl, const std::string &scenario,
+                  unsigned depth)
+{
+  const int n = 8;
+  const bool fresh = scenario == "fresh";
+  KeyPtr key = fresh ? new_key(impl, depth) : key_at_peak(impl, workload(scenario, depth));
+  const uint64_t leaves = UINT64_C(1) << depth, first = leaves / 3 | 1, last = 2 * (leaves / 3);
+  if (!key)
+    return fail(state, "the key could not be made");
+  KeyPtr part(nullptr, {impl});
+  bool good = true;
+  uint64_t calls = 0, delegations = 0;
+  while (state.KeepRunningBatch(n))
+    for (int i = 0; i < n; i++) {
+      pprf_key *sub = nullptr;
+      const uint64_t before = prg_calls();
+      good &= impl->delegate(key.get(), first, last, &sub) == PPRF_OK;
+      calls += prg_calls() - before;
+      delegations++;
+      part.reset(sub);
+    }
+  uint8_t value[PPRF_SEED_BYTES], same[PPRF_SEED_BYTES];
+  good = good && impl->eval(key.get(), first, value) == PPRF_OK && // odd, so live in the worst case
+         impl->eval(part.get(), first, same) == PPRF_OK && memcmp(value, same, sizeof same) == 0 &&
+         impl->eval(part.get(), first - 2, value) == PPRF_ERR_PUNCTURED &&
+         impl->eval(part.get(), last + 1, value) == PPRF_ERR_PUNCTURED;
+  if (!good)
+    return fail(state, "the delegated key is wrong");
+  state.counters["prg_per_op"] = static_cast<double>(calls) / static_cast<double>(delegations);
+  state.counters["nodes"] = static_cast<double>(impl->node_count(part.get()));
+}
+
 // One version of the PRG and libcrypto's one-shot call, alternating.
 void run_prg(benchmark::State &state, const char *version)
 {
@@ -615,6 +648,10 @@ void register_core(bool quick)
       for (bool import : {false, true})
         add(import ? "Import" : "Export", impl->name, "worst", depth,
             [=](benchmark::State &state) { run_export(state, impl, "worst", depth, import); });
+    for (const pprf_impl *impl : {&impl_ref, &impl_opt, &impl_slots, &impl_packed})
+      for (const char *scenario : {"fresh", "worst"})
+        add("Delegate", impl->name, scenario, depth,
+            [=](benchmark::State &state) { run_delegate(state, impl, scenario, depth); });
     for (bool prefault : {false, true})
       add("Latency", "opt", prefault ? "prefault" : "random", depth, [=](benchmark::State &state) {
         // a prefaulted key has pair slots; one that starts packed needs a locking limit that fits

@@ -307,13 +307,15 @@ def measured(plots, bench, nohash):
     rows = []
     for op, scenario, label in (("Setup", "fresh", "set-up and free"),
                                 ("Export", "worst", "export at the worst-case peak"),
-                                ("Import", "worst", "import of that key")):
+                                ("Import", "worst", "import of that key"),
+                                ("Delegate", "worst", "delegation of a third of that key"),
+                                ("Delegate", "fresh", "delegation of a third of a new key")):
         for d in (10, 16, 20, 24, 30, 32):
             case = (op, scenario, d)
             if any(bench.values(of(case)) for of in names.values()):
                 rows.append(["%s, d = %d" % (label, d)]
                             + [duration(bench.median(of(case))) for of in names.values()])
-    out["tables"].append(table("Set-up, export, import: median CPU time", ["case"] + IMPLS, rows))
+    out["tables"].append(table("Set-up, export, import, delegation: median CPU time", ["case"] + IMPLS, rows))
     return out
 
 

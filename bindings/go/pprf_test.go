@@ -97,8 +97,8 @@ func punctureVectors(t *testing.T, name string, store Store) {
 			Suite      string
 			Salt       string
 			Operations []struct {
-				Op, Result, Value string
-				Leaf, First, Last uint64
+				Op, Result, Value, Key string
+				Leaf, First, Last      uint64
 			}
 			Nodes int
 			Key   string
@@ -141,6 +141,14 @@ func punctureVectors(t *testing.T, name string, store Store) {
 				err = k.EvalPunctureInto(op.Leaf, v)
 			case "range":
 				err = k.PunctureRange(op.First, op.Last)
+			case "delegate":
+				var part *Key
+				if part, err = k.Delegate(op.First, op.Last); err == nil {
+					if data, err := part.Export(); err != nil || hex.EncodeToString(data) != op.Key {
+						t.Errorf("%s: %+v: another key, %v", g.Comment, op, err)
+					}
+					part.Close()
+				}
 			}
 			result := map[bool]string{errors.Is(err, ErrPunctured): "punctured", errors.Is(err, ErrRange): "range",
 				err == nil: "ok"}[true]

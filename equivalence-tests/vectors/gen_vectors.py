@@ -8,6 +8,7 @@ implementations.
   gen_vectors.py          write vectors/*.json beside this file
   gen_vectors.py --check  exit 1 if a committed file differs from what would be written, or does
                           not match vectors/schema.json"""
+import copy
 import hashlib
 import hmac
 import json
@@ -132,6 +133,25 @@ class Key:
         for bit, child in zip("01", self.children(node, seed)):
             self.remove(node + bit, child, first, last)
 
+    def delegate(self, first, last):
+        """The key of the nodes, as large as possible, whose leaves all lie in first..last."""
+        part = copy.copy(self)
+        part.nodes = {}
+        for node, seed in self.nodes.items():
+            part.keep(node, seed, first, last)
+        if not part.nodes:
+            raise Punctured
+        return part
+
+    def keep(self, node, seed, first, last):
+        """Store what of the subtree `node` lies in first..last."""
+        low, high = self.span(node)
+        if first <= low and high <= last:
+            self.nodes[node] = seed
+        elif low <= last and first <= high:
+            for bit, child in zip("01", self.children(node, seed)):
+                self.keep(node + bit, child, first, last)
+
     def in_order_id(self, node):
         return 2 * self.span(node)[0] + (1 << (self.depth - len(node)))
 
@@ -250,13 +270,13 @@ def run(key, operation):
     """Apply one operation [name, leaf...] and return it with its result."""
     name, arguments = operation[0], operation[1:]
     done = {"op": name}
-    if name == "range":
+    if name in ("range", "delegate"):
         done["first"], done["last"] = arguments
     else:
         done["leaf"], = arguments
     limit = 1 << key.depth
     try:
-        if any(a >= limit for a in arguments) or (name == "range" and arguments[0] > arguments[1]):
+        if any(a >= limit for a in arguments) or arguments[0] > arguments[-1]:
             done["result"] = "range"
             return done
         if name in ("eval", "eval_punct"):
@@ -265,11 +285,23 @@ def run(key, operation):
             key.punct(*arguments)
         if name == "range":
             key.punct_range(*arguments)
+        if name == "delegate":
+            done["key"] = key.delegate(*arguments).encode().hex()
         done["result"] = "ok"
     except Punctured:
         done.pop("value", None)
         done["result"] = "punctured"
     return done
+
+
+def delegations(depth):
+    """Ranges of a key are made keys of their own, before it is punctured and after that."""
+    last = (1 << depth) - 1
+    a, b = sorted(number("delegate %d %d" % (depth, i), last + 1) for i in range(2))
+    ranges = [(0, last), (1, last - 1), (a, b), (0, b), (a, a), (last, 0)]
+    ranges += [(last, last + 1)] if depth < 63 else []
+    some = [["delegate", *r] for r in ranges]
+    return [*some, ["punct", a], ["range", b // 2, b // 2 + last // 8], *some]
 
 
 def puncture_file():
@@ -323,6 +355,10 @@ def puncture_file():
                                             ["eval", min(a, c)], ["range", a, b]])
         group("ranges after leaves", depth, [["punct", x] for x in pick[5:9]] +
               [["range", *sorted(pick[6:8])], ["eval_punct", pick[9]]])
+    for depth in (1, 2, 3, 7, 8, 15, 16, 31, 32, *DEEP):
+        group("delegated ranges", depth, delegations(depth))
+    group("every range delegated", 3, [["punct", 3], ["punct", 4]] +
+          [["delegate", a, b] for a in range(8) for b in range(a, 8)])
     for depth in (3, 6):
         size = 1 << depth
         for first in range(0, size, 1 if depth == 3 else 13):
@@ -485,6 +521,8 @@ def suite_file():
         group("a zero salt", suite, 5, [["eval", 0], ["eval_punct", 9], ["range", 20, 27]], bytes(16))
         group("a salt of ones", suite, 5, [["eval", 0], ["eval_punct", 9], ["eval", 8]], b"\xff" * 16)
         group("everything at once", suite, 9, [["range", 0, 511], ["eval", 3]])
+        for depth in (3, 32, 63):
+            group("delegated ranges", suite, depth, delegations(depth))
     return {"kind": "suite", "groups": groups}
 
 
@@ -509,6 +547,8 @@ def mls_file():
     group("every leaf", 6, [["eval", x] for x in range(64)])
     group("every second leaf", 6, [["eval_punct", x] for x in range(0, 64, 2)])
     group("everything at once", 9, [["range", 0, 511], ["eval", 3]])
+    for depth in (3, 32, 63):
+        group("delegated ranges", depth, delegations(depth))
     leaves = group("the MLS working group's secret-tree.json, cipher suite 1, 8 leaves", 3,
                    [["eval", x] for x in range(8)], bytes.fromhex(MLS_ENCRYPTION_SECRET))
     if [mls_handshake_key(bytes.fromhex(x["value"])).hex() for x in leaves] != MLS_HANDSHAKE_KEYS:

@@ -168,6 +168,28 @@ static void eval_vectors(const struct pprf_impl *impl)
   json_decref(file);
 }
 
+/* Whether a key's file is that of the vector; a key that is NULL has none. */
+static int same_file(const struct pprf_impl *impl, const pprf_key *key, const json_t *vector)
+{
+  size_t len = strlen(text(vector, "key")) / 2;
+  uint8_t *bytes = malloc(len > 0 ? len : 1);
+  int ok = key == NULL ? len == 0
+                       : impl->export_key(key, bytes, &len) == PPRF_OK &&
+                           same(text(vector, "key"), bytes, len);
+  free(bytes);
+  return ok;
+}
+
+static int delegation(const struct pprf_impl *impl, const pprf_key *key, const json_t *op)
+{
+  pprf_key *part = NULL;
+  int err = impl->delegate(key, integer(op, "first"), integer(op, "last"), &part);
+  int ok = strcmp(text(op, "result"), result_name(err)) == 0 &&
+           (err == PPRF_OK) == (part != NULL) && same_file(impl, part, op);
+  impl->free(part);
+  return ok;
+}
+
 static int operation(const struct pprf_impl *impl, pprf_key *key, const json_t *op)
 {
   static const uint8_t zero[PPRF_VALUE_BYTES_MAX];
@@ -176,6 +198,8 @@ static int operation(const struct pprf_impl *impl, pprf_key *key, const json_t *
   uint8_t out[PPRF_VALUE_BYTES_MAX + 1];
   int err, has_value = 1;
   memset(out, 0xee, sizeof out);
+  if (strcmp(name, "delegate") == 0)
+    return delegation(impl, key, op);
   if (strcmp(name, "eval") == 0)
     err = impl->eval(key, integer(op, "leaf"), out);
   else if (strcmp(name, "eval_punct") == 0)
@@ -233,7 +257,7 @@ static int setup_group(const struct pprf_impl *impl, const json_t *group, pprf_k
 static void puncture_vectors(const struct pprf_impl *impl, const char *name, const char *claim)
 {
   json_t *file = load(name), *group, *op;
-  size_t g, i, len, bad = 0, count = 0, operations = 0;
+  size_t g, i, bad = 0, count = 0, operations = 0;
   json_array_foreach(json_object_get(file, "groups"), g, group)
   {
     pprf_key *key = NULL;
@@ -254,17 +278,12 @@ static void puncture_vectors(const struct pprf_impl *impl, const char *name, con
         ok = 0;
       }
     }
-    ok = ok && impl->node_count(key) == integer(group, "nodes");
-    len = strlen(text(group, "key")) / 2;
-    uint8_t *bytes = malloc(len);
-    if (!ok || impl->export_key(key, bytes, &len) != PPRF_OK ||
-        !same(text(group, "key"), bytes, len)) {
+    if (!ok || impl->node_count(key) != integer(group, "nodes") || !same_file(impl, key, group)) {
       tap_note("depth %d, %s", (int)integer(group, "depth"), text(group, "comment"));
       bad++;
     }
     count++;
     impl->free(key);
-    free(bytes);
   }
   tap_ok(bad == 0 && count == integer(file, "count"), "%s_%s (%zu keys, %zu operations)",
          impl->name, claim, count, operations);

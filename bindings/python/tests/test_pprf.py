@@ -72,6 +72,9 @@ def operate(key, op):
             return "ok", key.eval_puncture(op["leaf"]).hex()
         if op["op"] == "punct":
             key.puncture(op["leaf"])
+        elif op["op"] == "delegate" and op["first"] <= op["last"]:
+            with key.delegate(range(op["first"], op["last"] + 1)) as part:
+                return "ok", part.export().hex()
         elif op["first"] > op["last"]:  # an empty range, which C reports as an error
             return "range", None
         else:
@@ -104,7 +107,7 @@ def test_puncture_vectors(name, store):
         with fresh(group, store) as key:
             assert key.suite == group.get("suite", "sha3-256")
             for op in group["operations"]:
-                assert operate(key, op) == (op["result"], op.get("value")), (group["comment"], op)
+                assert operate(key, op) == (op["result"], op.get("value", op.get("key"))), (group["comment"], op)
             assert key.nodes == group["nodes"], group["comment"]
             assert key.export().hex() == group["key"], group["comment"]
         with pprf.Key.from_export(bytes.fromhex(group["key"])) as key:  # made by another implementation
