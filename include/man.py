@@ -41,7 +41,9 @@ def tags(lines):
     head, found = [], []
     for line in lines:
         m = re.match(r"@(param|retval)(?:\[[a-z,]+\])? +(\S+) *(.*)", line)
-        if m:
+        if line.startswith("@return "):
+            head += ["", "Returns" + line[len("@return"):]]
+        elif m:
             found.append((m.group(1), m.group(2), [m.group(3)]))
         elif found:
             found[-1][2].append(line)
@@ -69,6 +71,7 @@ def entry(declaration, lines):
 # the description after the name
 ABOUT = {"pprf": "puncturable pseudorandom function",
          "pprf_shared": "keys in memory of the caller's, and secrets from a leaf's value",
+         "pprf_redact": "documents that are signed once and can be redacted later",
          "pprf_vault": "a key on disk from which single leaves are erased for good"}
 
 
@@ -76,11 +79,11 @@ def page(name, header, version):
     top = comment(re.search(r"/\*\* @file %s\.h\n(.*?)\*/" % name, header, re.S).group(1))
     results = re.search(r"(/\*\* Results of every.*?)\n\};", header, re.S)
     functions, declared = [], 0
-    for m in re.finditer(r"/\*\*((?:(?!\*/).)*)\*/\n((?:PPRF_API|typedef int)[^;]*;)", header, re.S):
+    for m in re.finditer(r"/\*\*((?:(?!\*/).)*)\*/\n((?:PPRF_API|typedef int\w*) [^;]*;)", header, re.S):
         declaration = m.group(2).replace("PPRF_API ", "")
         functions += entry(declaration, comment(" * " + m.group(1).strip()))
         declared += 1
-    if declared != header.count("\nPPRF_API ") + header.count("\ntypedef int "):
+    if declared != len(re.findall(r"^(?:PPRF_API|typedef int\w*) ", header, re.M)):
         sys.exit("man.py: a function without a comment")
     out = ['.\\" SPDX-License-Identifier: Apache-2.0',
            '.\\" Written by man.py from %s.h: change that one.' % name,
@@ -94,8 +97,8 @@ def page(name, header, version):
     out += [".SH FUNCTIONS"] + functions
     if results:
         out += [".SH RESULTS", "Of every function that returns int."]
-        for result, text in re.findall(r"(PPRF_\w+) = \d+,? */\*\*< (.*?) \*/", results.group(1)):
-            out += [".TP", ".B " + roff(result), roff(text)]
+        for result, text in re.findall(r"(PPRF_\w+) =\s*\d+,?\s*/\*\*<\s*(.*?)\s*\*/", results.group(1), re.S):
+            out += [".TP", ".B " + roff(result), roff(re.sub(r"\s+", " ", text))]
     others = [n for n in ABOUT if n != name]
     out += [".SH SEE ALSO", ".BR pprf (1),"] + [".BR %s (3)," % n for n in others] + [".BR pprf_tls (3)", ""]
     return "\n".join(out)

@@ -22,10 +22,15 @@ $(B)/opt/libpprf_opt.a: $(OPT_CORE_OBJ) $(B)/flags
 $(B)/opt/libpprf.so.0: $(OPT_OBJ) opt/install/libpprf.map
 	$(call SAY,LINK,$@)$(LINK) -shared -Wl,-soname,libpprf.so.0,-z,nodelete,-z,defs \
 	  -Wl,--version-script=opt/install/libpprf.map -o $@ $(OPT_OBJ) $(ALL_LDLIBS)
-$(B)/opt/libpprf.so: $(B)/opt/libpprf.so.0
-	$(QUIET)ln -sf libpprf.so.0 $@
+# the libraries above this one, and what is the same for all: links, manual pages, pkg-config, installation
+ABOVE := tls redact vault
+$(B)/opt/libpprf.so $(foreach l,$(ABOVE),$(B)/$(l)/libpprf_$(l).so): %.so: %.so.0
+	$(QUIET)ln -sf $(<F) $@
 
 $(OPT_MAN): $(B)/opt/%.3: include/%.h include/man.py include/pprf.h
+	@mkdir -p $(@D)
+	$(PYTHON) include/man.py $< > $@
+$(B)/redact/pprf_redact.3 $(B)/vault/pprf_vault.3: $(B)/%.3: %.h include/man.py include/pprf.h
 	@mkdir -p $(@D)
 	$(PYTHON) include/man.py $< > $@
 
@@ -42,6 +47,9 @@ CMAKE = $(call PLACED,cmake/pprf)
 $(B)/opt/pprf.pc: opt-force
 	@mkdir -p $(@D)
 	@$(PC) opt/install/pprf.pc.in > $@
+$(foreach l,$(ABOVE),$(B)/$(l)/pprf_$(l).pc): $(B)/%: opt-force
+	@mkdir -p $(@D)
+	@$(PC) $*.in > $@
 
 .PHONY: install uninstall install-lib uninstall-lib library install-library install-page
 install: install-library install-page ## install the libraries, the program and the manual pages (PREFIX, DESTDIR)
@@ -79,6 +87,31 @@ uninstall-lib: ## remove the files that install-lib installed
 	  $(foreach f,$(OPT_CMAKE),"$(DESTDIR)$(LIBDIR)/cmake/pprf/$(f)") \
 	  $(foreach f,pprf pprf_shared,"$(DESTDIR)$(INCLUDEDIR)/$(f).h" "$(DESTDIR)$(MANDIR)/man3/$(f).3") \
 	  $(foreach f,libpprf.a libpprf.so libpprf.so.0,"$(DESTDIR)$(LIBDIR)/$(f)")
+
+# $(1): a library of ABOVE; $(2): its headers; $(3): its program; $(4): the program's page; $(5): its own
+define INSTALL_ABOVE
+	$(PLAIN_NAMES)
+	install -d "$(DESTDIR)$(LIBDIR)/pkgconfig" "$(DESTDIR)$(INCLUDEDIR)" "$(DESTDIR)$(BINDIR)" \
+	  "$(DESTDIR)$(MANDIR)/man1" "$(DESTDIR)$(MANDIR)/man3"
+	install -m 644 $(2) "$(DESTDIR)$(INCLUDEDIR)/"
+	install -m 644 $(B)/$(1)/libpprf_$(1).a "$(DESTDIR)$(LIBDIR)/"
+	install -m 755 $(B)/$(1)/libpprf_$(1).so.0 "$(DESTDIR)$(LIBDIR)/"
+	ln -sf libpprf_$(1).so.0 "$(DESTDIR)$(LIBDIR)/libpprf_$(1).so"
+	$(PC) $(1)/pprf_$(1).pc.in > "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf_$(1).pc"
+	chmod 644 "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf_$(1).pc"
+	$(LDCONFIG_NOTE)
+	install -m 755 $(B)/$(3) "$(DESTDIR)$(BINDIR)/"
+	install -m 644 $(4) "$(DESTDIR)$(MANDIR)/man1/"
+	install -m 644 $(5) "$(DESTDIR)$(MANDIR)/man3/"
+	@for name in $$(sed -n 's/^\(pprf_[a-z_]*\) .*/\1/p' packaging/release/libpprf_$(1).symbols); do \
+	  echo ".so man3/pprf_$(1).3" | install -m 644 /dev/stdin "$(DESTDIR)$(MANDIR)/man3/$$name.3"; done
+endef
+define UNINSTALL_ABOVE
+	@{ grep -lsx '\.so man3/pprf_$(1)\.3' "$(DESTDIR)$(MANDIR)"/man3/pprf_*.3 || true; } | tr '\n' '\0' | xargs -0r rm -f
+	rm -f $(foreach f,$(notdir $(2)),"$(DESTDIR)$(INCLUDEDIR)/$(f)") "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf_$(1).pc" \
+	  $(foreach f,libpprf_$(1).a libpprf_$(1).so libpprf_$(1).so.0,"$(DESTDIR)$(LIBDIR)/$(f)") \
+	  "$(DESTDIR)$(BINDIR)/$(3)" "$(DESTDIR)$(MANDIR)/man1/$(notdir $(4))" "$(DESTDIR)$(MANDIR)/man3/$(notdir $(5))"
+endef
 
 TAP_TESTS += $(B)/opt/bitwords_test
 $(B)/opt/bitwords_test: opt/tests/bitwords_test.c opt/slots/bitmap.h

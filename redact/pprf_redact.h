@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-/** Errors besides those of pprf.h. */
+/** Results of every function that returns int, beside those of pprf.h. */
 enum {
   PPRF_REDACT_ERR_CBOR = 64,      /**< not canonical CBOR, or not of the proof's form */
   PPRF_REDACT_ERR_SHORT = 65,     /**< the input ends too early, or a length in it is too large */

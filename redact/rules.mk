@@ -4,7 +4,7 @@ REDACT_SRC := redact/format.c redact/redact.c redact/json.c
 REDACT_OBJ := $(REDACT_SRC:%.c=$(B)/%.o)
 REDACT_LDLIBS := -lcbor -ljansson -lm
 
-LIBS += $(B)/redact/libpprf_redact.a $(B)/redact/libpprf_redact.so $(B)/redact/pprf_redact.pc
+LIBS += $(B)/redact/libpprf_redact.a $(B)/redact/libpprf_redact.so $(B)/redact/pprf_redact.pc $(B)/redact/pprf_redact.3
 PROGRAMS += $(B)/pprf-redact
 
 $(B)/redact/%.o: redact/%.c $(B)/flags
@@ -14,36 +14,16 @@ $(B)/redact/libpprf_redact.a: $(REDACT_OBJ) $(B)/flags
 $(B)/redact/libpprf_redact.so.0: $(REDACT_OBJ) $(B)/opt/libpprf.so redact/libpprf_redact.map
 	$(call SAY,LINK,$@)$(LINK) -shared -Wl,-soname,libpprf_redact.so.0,-z,defs \
 	  -Wl,--version-script=redact/libpprf_redact.map -o $@ $(REDACT_OBJ) $(B)/opt/libpprf.so $(REDACT_LDLIBS) $(ALL_LDLIBS)
-$(B)/redact/libpprf_redact.so: $(B)/redact/libpprf_redact.so.0
-	$(QUIET)ln -sf libpprf_redact.so.0 $@
 $(B)/pprf-redact: $(B)/redact/program.o $(REDACT_OBJ) $(B)/cli/options.o $(B)/cli/message.o $(B)/opt/libpprf.a
 	$(call LINKED,$(REDACT_LDLIBS))
-
-# rebuilt every time: it contains the directories
-.PHONY: redact-force
-$(B)/redact/pprf_redact.pc: redact-force
-	@mkdir -p $(@D)
-	@$(PC) redact/pprf_redact.pc.in > $@
 
 .PHONY: install-redact uninstall-redact
 install: install-redact
 uninstall: uninstall-redact
-install-redact: $(B)/redact/libpprf_redact.a $(B)/redact/libpprf_redact.so $(B)/pprf-redact
-	$(PLAIN_NAMES)
-	install -d "$(DESTDIR)$(LIBDIR)/pkgconfig" "$(DESTDIR)$(INCLUDEDIR)" "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(MANDIR)/man1"
-	install -m 644 redact/pprf_redact.h "$(DESTDIR)$(INCLUDEDIR)/"
-	install -m 644 $(B)/redact/libpprf_redact.a "$(DESTDIR)$(LIBDIR)/"
-	install -m 755 $(B)/redact/libpprf_redact.so.0 "$(DESTDIR)$(LIBDIR)/"
-	ln -sf libpprf_redact.so.0 "$(DESTDIR)$(LIBDIR)/libpprf_redact.so"
-	$(PC) redact/pprf_redact.pc.in > "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf_redact.pc"
-	chmod 644 "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf_redact.pc"
-	$(LDCONFIG_NOTE)
-	install -m 755 $(B)/pprf-redact "$(DESTDIR)$(BINDIR)/"
-	install -m 644 redact/pprf-redact.1 "$(DESTDIR)$(MANDIR)/man1/"
+install-redact: $(B)/redact/libpprf_redact.a $(B)/redact/libpprf_redact.so $(B)/pprf-redact $(B)/redact/pprf_redact.3
+	$(call INSTALL_ABOVE,redact,redact/pprf_redact.h,pprf-redact,redact/pprf-redact.1,$(B)/redact/pprf_redact.3)
 uninstall-redact:
-	rm -f "$(DESTDIR)$(INCLUDEDIR)/pprf_redact.h" "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf_redact.pc" \
-	  $(foreach f,libpprf_redact.a libpprf_redact.so libpprf_redact.so.0,"$(DESTDIR)$(LIBDIR)/$(f)") \
-	  "$(DESTDIR)$(BINDIR)/pprf-redact" "$(DESTDIR)$(MANDIR)/man1/pprf-redact.1"
+	$(call UNINSTALL_ABOVE,redact,redact/pprf_redact.h,pprf-redact,redact/pprf-redact.1,$(B)/redact/pprf_redact.3)
 
 # the library with its internal names visible, for tests
 $(B)/redact/test.so: $(REDACT_SRC) $(wildcard redact/*.h) $(B)/opt/libpprf.a

@@ -32,8 +32,6 @@ $(B)/tls/libpprf_tls.a: $(TLS_OBJ) $(FLEET_OBJ) $(OPT_OBJ) $(B)/flags
 $(B)/tls/libpprf_tls.so.0: $(TLS_OBJ) $(FLEET_OBJ) $(OPT_OBJ) tls/libpprf_tls.map
 	$(call SAY,LINK,$@)$(LINK) -shared -Wl,-soname,libpprf_tls.so.0,-z,nodelete,-z,defs \
 	  -Wl,--version-script=tls/libpprf_tls.map -o $@ $(TLS_OBJ) $(FLEET_OBJ) $(OPT_OBJ) -lhiredis -lssl $(ALL_LDLIBS)
-$(B)/tls/libpprf_tls.so: $(B)/tls/libpprf_tls.so.0
-	$(QUIET)ln -sf libpprf_tls.so.0 $@
 
 $(B)/pprf-tls-server: $(B)/tls/server/server.o $(B)/cli/options.o $(B)/cli/message.o $(B)/tls/libpprf_tls.a
 	$(call LINKED,-lhiredis -lssl)
@@ -144,36 +142,11 @@ demo: deps-build ## show the life of a ticket: full handshake, 0-RTT, replay, re
 	@$(MAKE) --no-print-directory $(B)/pprf-tls-server
 	@tls/server/demo.sh $(B)
 
-# rebuilt every time: it contains the directories
-.PHONY: tls-force
-$(B)/tls/pprf_tls.pc: tls-force
-	@mkdir -p $(@D)
-	@$(PC) tls/pprf_tls.pc.in > $@
-
 .PHONY: install-tls uninstall-tls
 install: install-tls
 uninstall: uninstall-tls
 install-tls: $(B)/tls/libpprf_tls.a $(B)/tls/libpprf_tls.so $(B)/pprf-tls-server
-	$(PLAIN_NAMES)
-	install -d "$(DESTDIR)$(LIBDIR)/pkgconfig" "$(DESTDIR)$(INCLUDEDIR)" "$(DESTDIR)$(BINDIR)" \
-	  "$(DESTDIR)$(MANDIR)/man1" "$(DESTDIR)$(MANDIR)/man3"
-	install -m 644 tls/pprf_tls.h tls/pprf_tickets.h tls/pprf_fleet.h "$(DESTDIR)$(INCLUDEDIR)/"
-	install -m 644 $(B)/tls/libpprf_tls.a "$(DESTDIR)$(LIBDIR)/"
-	install -m 755 $(B)/tls/libpprf_tls.so.0 "$(DESTDIR)$(LIBDIR)/"
-	ln -sf libpprf_tls.so.0 "$(DESTDIR)$(LIBDIR)/libpprf_tls.so"
-	$(PC) tls/pprf_tls.pc.in > "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf_tls.pc"
-	chmod 644 "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf_tls.pc"
-	$(LDCONFIG_NOTE)
-	install -m 755 $(B)/pprf-tls-server "$(DESTDIR)$(BINDIR)/"
-	install -m 644 tls/server/pprf-tls-server.1 "$(DESTDIR)$(MANDIR)/man1/"
-	install -m 644 tls/pprf_tls.3 "$(DESTDIR)$(MANDIR)/man3/"
-	@for name in $$(sed -n 's/^\(pprf_[a-z_]*\) .*/\1/p' packaging/release/libpprf_tls.symbols); do \
-	  echo ".so man3/pprf_tls.3" | install -m 644 /dev/stdin "$(DESTDIR)$(MANDIR)/man3/$$name.3"; done
+	$(call INSTALL_ABOVE,tls,tls/pprf_tls.h tls/pprf_tickets.h tls/pprf_fleet.h,pprf-tls-server,tls/server/pprf-tls-server.1,tls/pprf_tls.3)
 uninstall-tls:
-	@{ grep -lsx '\.so man3/pprf_tls\.3' "$(DESTDIR)$(MANDIR)"/man3/pprf_t*.3 || true; } | tr '\n' '\0' | xargs -0r rm -f
-	rm -f $(foreach f,pprf_tls.h pprf_tickets.h pprf_fleet.h,"$(DESTDIR)$(INCLUDEDIR)/$(f)") \
-	  "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf_tls.pc" \
-	  $(foreach f,libpprf_tls.a libpprf_tls.so libpprf_tls.so.0,"$(DESTDIR)$(LIBDIR)/$(f)") \
-	  "$(DESTDIR)$(BINDIR)/pprf-tls-server" "$(DESTDIR)$(MANDIR)/man1/pprf-tls-server.1" \
-	  "$(DESTDIR)$(MANDIR)/man3/pprf_tls.3"
+	$(call UNINSTALL_ABOVE,tls,tls/pprf_tls.h tls/pprf_tickets.h tls/pprf_fleet.h,pprf-tls-server,tls/server/pprf-tls-server.1,tls/pprf_tls.3)
 include tls/nginx/nginx.mk

@@ -145,12 +145,14 @@ PPRF_API int pprf_vault_open(pprf_vault **vault, const char *path,
 PPRF_API void pprf_vault_close(pprf_vault *vault);
 
 /** Evaluate at a leaf, as pprf_eval.
- * @param[in]  leaf 0 <= leaf < 2^depth.
- * @param[out] out  one value: 32 bytes in the suite PPRF_MLS_SHA256, otherwise 16.
+ * @param[in]  vault the vault.
+ * @param[in]  leaf  0 <= leaf < 2^depth.
+ * @param[out] out   one value: 32 bytes in the suite PPRF_MLS_SHA256, otherwise 16.
  * @retval as pprf_eval, and PPRF_VAULT_ERR_STORE, _DAMAGED and _CLOSED. */
 PPRF_API int pprf_vault_eval(pprf_vault *vault, uint64_t leaf, uint8_t *out);
 
 /** Erase a leaf.  From now on this handle refuses it; a commit makes that final.
+ * @param[in]  vault  the vault.
  * @param[in]  leaf   0 <= leaf < 2^depth.
  * @param[out] number the erasure's number, 1, 2, .. in this handle; 0 if there is none.  May be NULL.
  * @retval PPRF_OK            the leaf is erased in memory, and on disk if the options made this call commit.
@@ -159,6 +161,7 @@ PPRF_API int pprf_vault_eval(pprf_vault *vault, uint64_t leaf, uint8_t *out);
 PPRF_API int pprf_vault_erase(pprf_vault *vault, uint64_t leaf, uint64_t *number);
 
 /** Erase every leaf of a range, as pprf_punct_range; the time grows with the number of pages that it touches.
+ * @param[in]  vault  the vault.
  * @param[in]  first  first leaf of the range.
  * @param[in]  last   last leaf of the range, first <= last < 2^depth.
  * @param[out] number as for pprf_vault_erase.
@@ -169,6 +172,7 @@ PPRF_API int pprf_vault_erase_range(pprf_vault *vault, uint64_t first, uint64_t 
                                     uint64_t *number);
 
 /** Make all erasures so far final.  Without new ones nothing is written.
+ * @param[in]  vault the vault.
  * @param[out] final every erasure of this handle with this number or a lower one is final; also set on an error.
  *                   May be NULL.
  * @retval PPRF_OK                 all of them are.
@@ -180,6 +184,7 @@ PPRF_API int pprf_vault_commit(pprf_vault *vault, uint64_t *final);
 /** Read every page of the store on disk, and of the mirror: each opens, their nodes are a cover, and nothing is
  * missing.  Changes without a commit are not looked at.  If all is well and more than a sixteenth of the file is unused,
  * the file is made shorter.
+ * @param[in]  vault the vault.
  * @param[out] pages pages read; may be NULL.
  * @retval PPRF_OK                 all are as they were sealed.
  * @retval PPRF_VAULT_ERR_DAMAGED  pprf_vault_error names the page and the cause. */
@@ -204,6 +209,8 @@ struct pprf_vault_info {
 };
 
 /** Describe a vault.
+ * @param[in]     vault the vault.
+ * @param[in,out] info  receives the description; its size is set.
  * @retval PPRF_OK         *info is set.
  * @retval PPRF_ERR_RANGE  its size is that of no version.
  * @retval others          as described above. */
@@ -212,14 +219,20 @@ PPRF_API int pprf_vault_info(pprf_vault *vault, struct pprf_vault_info *info);
 /** Encrypt a record under the leaf `id`: AES-256-GCM with a random nonce, which comes first; the key is derived from
  * the leaf's value by HKDF-SHA256, the id is associated data.  Its strength is that of the value: 128 bits, or 256 in
  * the suite PPRF_MLS_SHA256.  Up to 2^32 records of one id are safe.
- * @param[in]  text len bytes.
- * @param[out] out  len + PPRF_VAULT_RECORD_BYTES bytes.
+ * @param[in]  vault the vault.
+ * @param[in]  id    the leaf.
+ * @param[in]  text  len bytes.
+ * @param[in]  len   the text's length in bytes.
+ * @param[out] out   len + PPRF_VAULT_RECORD_BYTES bytes.
  * @retval as pprf_vault_eval; PPRF_ERR_RANGE also if len > 2^31 - 64. */
 PPRF_API int pprf_vault_seal(pprf_vault *vault, uint64_t id, const uint8_t *text, size_t len,
                              uint8_t *out);
 
 /** Decrypt what pprf_vault_seal wrote.
+ * @param[in]  vault  the vault.
+ * @param[in]  id     the leaf.
  * @param[in]  record len bytes.
+ * @param[in]  len    the record's length in bytes.
  * @param[out] out    len - PPRF_VAULT_RECORD_BYTES bytes.
  * @retval PPRF_VAULT_ERR_RECORD it was changed, is too short, or was sealed under another id or vault.
  * @retval others                as pprf_vault_seal. */

@@ -18,21 +18,9 @@ $(B)/vault/libpprf_vault.a: $(VAULT_OBJ) $(OPT_OBJ) $(B)/flags
 $(B)/vault/libpprf_vault.so.0: $(VAULT_OBJ) $(OPT_OBJ) vault/libpprf_vault.map
 	$(call SAY,LINK,$@)$(LINK) -shared -Wl,-soname,libpprf_vault.so.0,-z,nodelete,-z,defs \
 	  -Wl,--version-script=vault/libpprf_vault.map -o $@ $(VAULT_OBJ) $(OPT_OBJ) -lsqlite3 $(ALL_LDLIBS)
-$(B)/vault/libpprf_vault.so: $(B)/vault/libpprf_vault.so.0
-	$(QUIET)ln -sf libpprf_vault.so.0 $@
 
 $(B)/pprf-vault: $(B)/vault/main.o $(VAULT_OBJ) $(CLI_OBJ:$(B)/cli/main.o=) $(IMPL_OBJ) $(B)/cli/impls/list.o $(IMPL_ARCHIVES)
 	$(call LINKED,-lsqlite3 -ljansson -lm)
-
-$(B)/vault/pprf_vault.3: vault/pprf_vault.h include/man.py include/pprf.h
-	@mkdir -p $(@D)
-	$(PYTHON) include/man.py $< > $@
-
-# rebuilt every time: it contains the directories
-.PHONY: vault-force
-$(B)/vault/pprf_vault.pc: vault-force
-	@mkdir -p $(@D)
-	@$(PC) vault/pprf_vault.pc.in > $@
 
 # against ref: any sequence of operations, kills and copies of the files
 $(B)/vault/test_vault: $(B)/vault/test_vault.o $(VAULT_OBJ) $(IMPL_OBJ) $(IMPL_ARCHIVES)
@@ -72,23 +60,6 @@ bench-vault: deps-bench ## measure a vault beside a table of keys and a key file
 install: install-vault
 uninstall: uninstall-vault
 install-vault: $(B)/vault/libpprf_vault.a $(B)/vault/libpprf_vault.so $(B)/pprf-vault $(B)/vault/pprf_vault.3
-	$(PLAIN_NAMES)
-	install -d "$(DESTDIR)$(LIBDIR)/pkgconfig" "$(DESTDIR)$(INCLUDEDIR)" "$(DESTDIR)$(BINDIR)" \
-	  "$(DESTDIR)$(MANDIR)/man1" "$(DESTDIR)$(MANDIR)/man3"
-	install -m 644 vault/pprf_vault.h "$(DESTDIR)$(INCLUDEDIR)/"
-	install -m 644 $(B)/vault/libpprf_vault.a "$(DESTDIR)$(LIBDIR)/"
-	install -m 755 $(B)/vault/libpprf_vault.so.0 "$(DESTDIR)$(LIBDIR)/"
-	ln -sf libpprf_vault.so.0 "$(DESTDIR)$(LIBDIR)/libpprf_vault.so"
-	$(PC) vault/pprf_vault.pc.in > "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf_vault.pc"
-	chmod 644 "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf_vault.pc"
-	$(LDCONFIG_NOTE)
-	install -m 755 $(B)/pprf-vault "$(DESTDIR)$(BINDIR)/"
-	install -m 644 vault/pprf-vault.1 "$(DESTDIR)$(MANDIR)/man1/"
-	install -m 644 $(B)/vault/pprf_vault.3 "$(DESTDIR)$(MANDIR)/man3/"
-	@for name in $$(sed -n 's/^\(pprf_[a-z_]*\) .*/\1/p' packaging/release/libpprf_vault.symbols); do \
-	  echo ".so man3/pprf_vault.3" | install -m 644 /dev/stdin "$(DESTDIR)$(MANDIR)/man3/$$name.3"; done
+	$(call INSTALL_ABOVE,vault,vault/pprf_vault.h,pprf-vault,vault/pprf-vault.1,$(B)/vault/pprf_vault.3)
 uninstall-vault:
-	@{ grep -lsx '\.so man3/pprf_vault\.3' "$(DESTDIR)$(MANDIR)"/man3/pprf_v*.3 || true; } | tr '\n' '\0' | xargs -0r rm -f
-	rm -f "$(DESTDIR)$(INCLUDEDIR)/pprf_vault.h" "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf_vault.pc" "$(DESTDIR)$(BINDIR)/pprf-vault" \
-	  $(foreach f,libpprf_vault.a libpprf_vault.so libpprf_vault.so.0,"$(DESTDIR)$(LIBDIR)/$(f)") \
-	  "$(DESTDIR)$(MANDIR)/man1/pprf-vault.1" "$(DESTDIR)$(MANDIR)/man3/pprf_vault.3"
+	$(call UNINSTALL_ABOVE,vault,vault/pprf_vault.h,pprf-vault,vault/pprf-vault.1,$(B)/vault/pprf_vault.3)

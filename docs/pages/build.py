@@ -21,6 +21,7 @@ REPOSITORY = "https://github.com/libpprf/libpprf/blob/main/"
 HEADERS = {"pprf": "Keys", "pprf_shared": "Shared memory", "pprf_tickets": "Tickets", "pprf_tls": "OpenSSL servers",
            "pprf_fleet": "Several hosts", "pprf_redact": "Redactable documents",
            "pprf_vault": "A key on disk"}
+MODULES = ["pprf", "pprf.redact"]  # of Python
 LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(\))")
 
 
@@ -69,7 +70,8 @@ def stage(source):
     for name, subject in HEADERS.items():
         title = f"{subject}: ``{name}.h``"
         (source / f"{name}.rst").write_text(f"{title}\n{'=' * len(title)}\n\n.. doxygenfile:: {name}.h\n")
-    (source / "python.rst").write_text("Python\n======\n\n.. automodule:: pprf\n   :members:\n   :undoc-members:\n")
+    modules = "".join(f"\n.. automodule:: {name}\n   :members:\n   :undoc-members:\n" for name in MODULES)
+    (source / "python.rst").write_text(f"Python\n======\n{modules}")
 
 
 def doxygen(root, out):

@@ -7,10 +7,12 @@ import re
 import sys
 import unittest.mock
 
+import cffi
 import pygments.lexers.special
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# the package is imported as it is; its C library is not needed for the documentation
+# the package is imported as it is; its C libraries are not needed for the documentation
+cffi.FFI.dlopen = unittest.mock.MagicMock()
 native = unittest.mock.MagicMock()
 native.ffi.NULL = native.lib.pprf_suite_name.return_value
 sys.modules["pprf._native"] = native
@@ -24,7 +26,8 @@ source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 root_doc = "README"
 # in C a structure and a function may have the same name, as these do, but Sphinx does not know that
 logging.getLogger("sphinx.sphinx.domains.c").addFilter(
-    lambda record: not re.search(r"'\.\. c:struct:: pprf_tickets_(stats|server)'", record.getMessage()))
+    lambda record: not re.search(r"'\.\. c:struct:: pprf_(tickets_(stats|server)|vault_(cell|info))'",
+                                 record.getMessage()))
 language = "en"
 
 breathe_projects = {"libpprf": os.environ["PPRF_XML"]}

@@ -33,9 +33,13 @@ def exported(name):
 
 
 def python_names():
-    tree = ast.parse((build.ROOT / "bindings/python/pprf/__init__.py").read_text())
-    values = [n.value for n in tree.body if isinstance(n, ast.Assign) and n.targets[0].id == "__all__"]
-    return {f"pprf.{name}" for name in ast.literal_eval(values[0])} - {"pprf.__version__"}
+    found = set()
+    for module in build.MODULES:
+        file = module.replace(".", "/") + ("" if "." in module else "/__init__") + ".py"
+        values = [n.value for n in ast.parse((build.ROOT / "bindings/python" / file).read_text()).body
+                  if isinstance(n, ast.Assign) and n.targets[0].id == "__all__"]
+        found |= {f"{module}.{name}" for name in ast.literal_eval(values[0])}
+    return found - {"pprf.__version__"}
 
 
 def pages(out):

@@ -47,8 +47,15 @@ run all_of_it_is_there test -s "$space/to d/usr/bin/pprf" -a -s "$space/to d/usr
   -s "$space/to d/usr/lib/libpprf_tls_preload.so" -a -s "$space/to d/usr/share/man/man3/pprf.3" -a \
   -s "$space/to d/usr/share/man/man1/pprf.1" -a -s "$space/to d/usr/lib/pkgconfig/pprf_tls.pc" -a \
   -s "$space/to d/usr/lib/pprf/pprf.so"
-run man_finds_each_function_of_the_tickets test "$(grep -lx '.so man3/pprf_tls.3' "$space/to d/usr/share/man/man3"/* |
-  sed 's/.*\///; s/\.3$//' | sort)" = "$(grep -o '^pprf_[a-z_]*' packaging/release/libpprf_tls.symbols | sort)"
+man="$space/to d/usr/share/man/man3"
+for part in tls redact vault; do
+  run "man_finds_each_function_of_pprf_$part" test -s "$man/pprf_$part.3" -a "$(grep -lx ".so man3/pprf_$part.3" "$man"/* |
+    sed 's/.*\///; s/\.3$//' | sort)" = "$(grep -o '^pprf_[a-z_]*' "packaging/release/libpprf_$part.symbols" | sort)"
+done
+linted() { # PAGE...
+  command -v mandoc && ! mandoc -T lint -W warning "$@" | grep -v 'missing date'
+}
+run their_pages_are_well_formed linted "$man"/pprf_{redact,vault}.3
 run install_says_what_ldconfig_would_do grep -q ldconfig "$dir/installed"
 refused() { # COMMAND...
   ! "$@"
