@@ -18,7 +18,9 @@ proofs/wp/assumptions.txt lists in full:
     contracts say of it is proven for each seed; the functions without a body that do are listed, as all are
   - lines that Frama-C and the compiler may read differently, that is under #if: listed
 The contracts of the API and of all proven functions that no proven function calls, and every definition
-that they reach, are listed too: a count of goals does not notice a claim that became weaker.
+that they reach, are listed too: a count of goals does not notice a claim that became weaker.  Of every other
+proven function but ghost lemmas a digest of its contract and of the definitions that it reaches is listed:
+perhaps no proof uses an inner claim, that something is wiped, say.
 Without an argument: check.  --update writes assumptions.txt anew: review its diff."""
 import collections, concurrent.futures, difflib, hashlib, os, re, sys
 
@@ -338,7 +340,8 @@ def check(root, files):
     lines = ["# What the proofs of the C code believe and what they claim, as Frama-C prints it: functions whose",
              "# bodies are not proven, what is only declared, recursive definitions, lines under #if, which",
              "# Frama-C and the compiler may read differently; then the contracts of the API, and of all other",
-             "# proven functions that none calls, with all that they mention.  Written by",
+             "# proven functions that none calls, with all that they mention; digests of the other contracts,",
+             "# each with the definitions that it reaches.  Written by",
              "# `python3 proofs/wp/assumptions.py --update`, compared by `make prove-wp`."]
     for function, contract in sorted(trusted.items()):
         lines += ["", f"function {function}"] + clauses(contract)
@@ -352,12 +355,16 @@ def check(root, files):
     for file, block in conditional(root):
         lines += ["", f"conditional {file}"] + ["  " + line for line in block]
     vocabulary = {**{what: text for f in files.values() for what, text in f.definitions.items()}, **logic}
-    mentioned = set()
+    mentioned, digests = set(), []
     inner = set().union(*calls.values())
     for function, (contract, _) in sorted(defined.items()):
         if API.fullmatch(function) or function not in inner:
             lines += ["", f"contract {function}"] + clauses(contract)
             mentioned |= reached(contract, vocabulary)
+        elif not function.endswith("_lemma"):  # these lead the provers and claim nothing of the program
+            claim = "\n".join([contract, *sorted(vocabulary[what] for what in reached(contract, vocabulary))])
+            digests.append(f"inner {function} {hashlib.sha256(claim.encode()).hexdigest()[:16]}")
+    lines += [""] + digests
     return lines + [""] + [f"definition {vocabulary[what]}" for what in sorted(mentioned)]
 
 
@@ -398,13 +405,13 @@ def run(root, files=None, update=False):
         diff = "\n".join(difflib.unified_diff(want, lines, TRUSTED, "what the proofs believe", lineterm=""))
         raise Refused(f"what the proofs believe is not what {TRUSTED} lists:\n{diff}")
     count = {kind: sum(line.startswith(kind + " ") or line == kind for line in lines)
-             for kind in ("function", "axiomatic", "recursive", "conditional", "contract", "definition")}
+             for kind in ("function", "axiomatic", "recursive", "conditional", "contract", "definition", "inner")}
     return (f"{sum(len(f.axioms) for f in files.values())} axioms and "
             f"{sum(len(f.lemmas) for f in files.values())} lemmas in {len(files)} files, all proven in these words; "
             f"{count['function']} trusted functions, {count['recursive']} recursive definitions, "
             f"{count['axiomatic']} axiomatic blocks, {count['conditional']} conditional ones; "
             f"{count['contract']} contracts of the API and of what else is called by nothing proven over "
-            f"{count['definition']} definitions: as listed in {TRUSTED}")
+            f"{count['definition']} definitions, {count['inner']} digests of inner ones: as listed in {TRUSTED}")
 
 
 if __name__ == "__main__":
