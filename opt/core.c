@@ -4,18 +4,18 @@
  *
  * All of it in twenty lines, with store.c's and bitmap.c's part:
  *
- *   node(x)      none if x is marked as punctured.  Else the height is the least of msb(x ^ l) over the
- *                nearest punctured leaf l on either side, the depth if there is none; the start is x with
- *                so many low bits zero.
- *   eval(x)      none if there is no node(x).  seed = slot[start >> 1]; for i = height - 1 down to 0:
- *                seed = the right half of PRG(seed) if bit i of x is set, else the left half.
- *   punct(x)     as eval, keeping the other half of step i as copath[i].  If the PRG fails, nothing has
- *                changed.  Then for i = 0 .. height - 1: slot[start of the sibling of height i >> 1] =
- *                copath[i]; one of these is the node's own slot, and its seed is gone; at height 0 the
- *                slot is zeroed.  nodes += height - 1; x is marked.
- *   range(a, b)  the siblings left of the path to a and right of the path to b, below the nodes that
- *                cover these, are derived first; then the nodes that meet the range leave their slots,
- *                the range is marked, and the siblings are put in.
+ *   node(x)      none if x is marked as punctured.  Else the height is the least of msb(x ^ l) over
+ *                the nearest punctured leaf l on either side, the depth if there is none; the start
+ *                is x with so many low bits zero.
+ *   eval(x)      none if there is no node(x).  seed = slot[start >> 1]; for i = height - 1 down to
+ *                0: seed = the right half of PRG(seed) if bit i of x is set, else the left half.
+ *   punct(x)     as eval, keeping the other half of step i as copath[i].  If the PRG fails, nothing
+ *                has changed.  Then for i = 0 .. height - 1: slot[start of the sibling of height i
+ *                >> 1] = copath[i]; one of these is the node's own slot, and its seed is gone; at
+ *                height 0 the slot is zeroed.  nodes += height - 1; x is marked.
+ *   range(a, b)  the siblings left of the path to a and right of the path to b, below the nodes
+ *                that cover these, are derived first; then the nodes that meet the range leave
+ *                their slots, the range is marked, and the siblings are put in.
  *
  * A block of the tree whose leaves are all marked is marked as full, and its pages go back. */
 #include "change.h"
@@ -187,7 +187,8 @@ static inline void wipe_rest(struct opt_entry *left, unsigned lefts, struct opt_
   /*@ ghost (const struct opt_slots *s) */
 {
   wipe_side(left, lefts) /*@ ghost (s) */;
-  //@ assert place: s->slot == \at(s->slot,Pre) && s->punctured.depth == \at(s->punctured.depth,Pre);
+  /*@ assert place: s->slot == \at(s->slot,Pre) &&
+        s->punctured.depth == \at(s->punctured.depth,Pre); */
   wipe_side(right, rights) /*@ ghost (s) */;
   //@ assert words: same_words{Pre,Here}(&s->punctured);
   //@ assert slots: same_slots{Pre,Here}(s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file store.h
- * Where a key keeps its nodes: a packed store (packed/packed.h) or dense pair slots (slots/slots.h).  The functions
- * below do the same of either. */
+ * Where a key keeps its nodes: a packed store (packed/packed.h) or dense pair slots
+ * (slots/slots.h).  The functions below do the same of either. */
 #ifndef PPRF_OPT_STORE_H
 #define PPRF_OPT_STORE_H
 

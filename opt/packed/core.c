@@ -182,7 +182,8 @@ static inline int punct_with(struct opt_packed *p, struct pprf_family family, ui
   return err;
 }
 
-/* The same with that memory in its frame, for trees of depth PPRF_SLOTS_DEPTH_MAX at most, and for all. */
+/* The same with that memory in its frame, for trees of depth PPRF_SLOTS_DEPTH_MAX at most, and for
+ * all. */
 /*@ requires depth: p->depth <= PPRF_SLOTS_DEPTH_MAX;
     OPT_PACKED_PUNCT_LEAF */
 static inline int punct_shallow(struct opt_packed *p, struct pprf_family family, uint64_t leaf,

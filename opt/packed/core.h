@@ -30,7 +30,8 @@ struct opt_found {
 struct opt_found opt_packed_live(const struct opt_packed *p, uint64_t leaf);
 
 /** Evaluate at a leaf.  The caller has no seed in its frame, and wipes the stack below it.
- * @retval PPRF_OK, PPRF_ERR_RANGE, PPRF_ERR_PUNCTURED, PPRF_ERR_CRYPTO, PPRF_ERR_NOMEM: on an error out is zero. */
+ * @retval PPRF_OK, PPRF_ERR_RANGE, PPRF_ERR_PUNCTURED, PPRF_ERR_CRYPTO, PPRF_ERR_NOMEM: on an error
+ * out is zero. */
 /*@ requires store: packed_key(root, p);
     requires family: tree_family(family);
     requires out: \valid(out + (0 .. 15)) && value_apart(p, out);

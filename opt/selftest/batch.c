@@ -249,8 +249,8 @@ static size_t left_of_given(void)
   return left;
 }
 
-/* Whatever part of it the leaf is in, and whether it succeeds or a PRG call fails: an early one, one in the middle, the
- * last. */
+/* Whatever part of it the leaf is in, and whether it succeeds or a PRG call fails: an early one,
+ * one in the middle, the last. */
 void test_batch_residue(void)
 {
   static const size_t sizes[] = {1, 700, 1023, 1024, 1025, 1500, 2048, 2100, MOST};

@@ -346,8 +346,8 @@ static int import_result(const uint8_t *file, size_t len)
   return err;
 }
 
-/* Another thread changes a byte of the records after the digest was checked: the key is refused or whole, and nothing
- * stays of it. */
+/* Another thread changes a byte of the records after the digest was checked: the key is refused or
+ * whole, and nothing stays of it. */
 static void changed_files(void)
 {
   static const unsigned stores[] = {PPRF_STORE_DEFAULT, PPRF_STORE_SLOTS, PPRF_STORE_PACKED};

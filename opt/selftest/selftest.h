@@ -21,8 +21,8 @@ extern int quiet;         /* failures are expected: do not print them */
 extern char context[200]; /* what the current test is doing */
 __attribute__((format(printf, 2, 3))) int check(int ok, const char *format, ...);
 void end_test(const char *name);
-/** Check that what was taken since the test before is given back, except for `more` pointers and the arena's note of
- * each of its regions: what a test ends with. */
+/** Check that what was taken since the test before is given back, except for `more` pointers and
+ * the arena's note of each of its regions: what a test ends with. */
 void check_held(long more);
 /** Set the run's seed, from the environment or a new one. */
 void begin_tests(void);

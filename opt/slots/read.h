@@ -6,11 +6,12 @@
 
 #include "slots.h"
 
-/** With all members but slots zero, it stands before all nodes.  The slots must not change meanwhile. */
+/** With all members but slots zero, it stands before all nodes.  The slots must not change
+ * meanwhile. */
 struct opt_slots_reader {
   const struct opt_slots *slots;
-  /* the end of the node read last; the word of 64 leaves that it lies in, and its live leaves that are still to be
-   * read (0: none, or the word is not known) */
+  /* the end of the node read last; the word of 64 leaves that it lies in, and its live leaves that
+   * are still to be read (0: none, or the word is not known) */
   uint64_t at, word, live;
 };
 

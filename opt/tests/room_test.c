@@ -40,8 +40,9 @@ static int lose(pprf_key *key, uint64_t leaf)
   return tap_check(pprf_punct(key, leaf) == PPRF_OK, "puncture of %llx", (unsigned long long)leaf);
 }
 
-/* Puncture leaves of the upper half until the first page, in which the lower half is one tile, has so many bytes: a leaf
- * in each of some eights, then one in their other fours, which takes 34 bytes, then more in these fours, a byte each. */
+/* Puncture leaves of the upper half until the first page, in which the lower half is one tile, has
+ * so many bytes: a leaf in each of some eights, then one in their other fours, which takes 34
+ * bytes, then more in these fours, a byte each. */
 static int fill_first(pprf_key *key, size_t bytes)
 {
   const struct opt_packed *p = key->store.packed;

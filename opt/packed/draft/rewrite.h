@@ -111,7 +111,8 @@ int opt_draft_left(struct opt_draft *d, const struct opt_page *page, struct opt_
     ensures draft: \result == 0 ==> draft_holds(root, depth, d, from) && d->end == end;
     ensures punctured: \result == 0 ==> \forall integer x; draft_punctured(d, x) <==>
       draft_punctured{Pre}(d, x) ||
-      \old(d->end) <= x < (n > 0 ? last + 1 : tile_start{Pre}(page_row{Pre}(page), first, at.tile + 1)) ||
+      \old(d->end) <= x < (n > 0 ? last + 1
+        : tile_start{Pre}(page_row{Pre}(page), first, at.tile + 1)) ||
       punctured_between{Pre}(page_row{Pre}(page), first, at.tile + 1, \old(page->tiles), x); */
 int opt_draft_right(struct opt_draft *d, const struct opt_page *page, struct opt_place at,
                     uint64_t last, const struct opt_entry *e, unsigned n)

@@ -12,7 +12,8 @@
   {
   }
 
-  // the tiles before tile t end where it begins at most, those behind it begin where it ends at least
+  // the tiles before tile t end where it begins at most, those behind it begin where it ends at
+  // least
   /@ requires row_tiles(tile, n, first, d) && d <= 63 && t < n;
      assigns \nothing;
      ensures before: \forall integer j; 0 <= j < t ==>

@@ -11,7 +11,8 @@
     /@ assert ends: \forall integer k; 0 <= k < i ==> page_end(p, k) == p->first[k + 1]; @/
   }
 
-  void rest_behind_lemma(const struct opt_packed *p, struct opt_set c, struct opt_set_place at, size_t next,
+  void rest_behind_lemma(const struct opt_packed *p, struct opt_set c, struct opt_set_place at,
+    size_t next,
                          size_t i)
   {
     index_order_lemma(p, i);
