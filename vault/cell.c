@@ -258,7 +258,8 @@ static int command(struct cell *c, const char *verb, const uint8_t *value, uint8
   while (error == 0 && ended == 0 && (ended = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
     ended = 0;
   if (error != 0 || ended < 0)
-    return fail(-1, "cell: the command cannot %s: %s", error != 0 ? "start" : "be waited for",
+    return fail(-1, "cell: the command cannot %s: %s",
+                error != 0 ? "start" : "be waited for, as when the process ignores SIGCHLD",
                 strerror(error != 0 ? error : errno));
   return status == 0 ? n
                      : fail(-1, "cell: the command failed: %s, status %d%s", verb,

@@ -24,7 +24,7 @@ static int write_page(pprf_vault *v, struct entry *e, bool root, const struct no
   for (size_t i = 0; p->level > 0 && i < p->count; i++) {
     struct entry *c = &p->child[i];
     uint8_t *at = plain + PAGE_HEAD + i * ENTRY;
-    bool new = c->page != NULL && c->page->dirty;
+    bool new = c->page != NULL && c->page->written;
     put_le(at, c->first, 8);
     put_le(at + 8, new ? c->page->next_row : c->row, 8);
     memcpy(at + 16, new ? c->page->next_key : c->key, KEY);
@@ -45,7 +45,8 @@ static int write_page(pprf_vault *v, struct entry *e, bool root, const struct no
   if (err == PPRF_OK)
     err = store_put(&v->store, p->next_row, sealed);
   OPENSSL_cleanse(plain, sizeof plain);
-  p->stamp = v->stamp;
+  p->dirty = false;
+  p->written = true;
   return failed(err, "page");
 }
 
@@ -171,11 +172,11 @@ static int gather(pprf_vault *v, struct page *p, size_t from, size_t n, struct n
 }
 
 /* Write leaf page i of p, or what it becomes: nothing if it is empty, several if it is too large.  If it is too
- * large or small, its neighbour takes part, so that pages stay two thirds full.  *step: entries now done. */
+ * large or small, the next one takes part, so that pages stay two thirds full.  *step: entries now done. */
 static int flush_leaf(pprf_vault *v, struct page *p, size_t i, size_t *step)
 {
   struct node *node;
-  size_t count, from = i, old = 1, new = 1;
+  size_t count, old = 1, new = 1;
   int err = gather(v, p, i, 1, &node, &count);
   size_t bytes = nodes_bytes(v, node, err == PPRF_OK ? count : 0), total = bytes;
   *step = 1;
@@ -186,25 +187,19 @@ static int flush_leaf(pprf_vault *v, struct page *p, size_t i, size_t *step)
     return err;
   }
   bool odd = bytes > PAGE_MAX || bytes < PAGE_MAX / 4;
-  if (odd && i + 1 < p->count)
+  if (err == PPRF_OK && odd && i + 1 < p->count) {
     old = 2;
-  else if (odd && i > 0 &&
-           (p->child[i - 1].page == NULL || p->child[i - 1].page->stamp != v->stamp)) {
-    from = i - 1;
-    old = 2;
-  }
-  if (err == PPRF_OK && old == 2) {
     nodes_free(node, count);
-    err = gather(v, p, from, 2, &node, &count);
+    err = gather(v, p, i, 2, &node, &count);
     total = nodes_bytes(v, node, err == PPRF_OK ? count : 0);
   }
   if (total > PAGE_MAX - PAGE_MAX / 10)
     new = total <= 2 * PAGE_MAX - PAGE_MAX / 10 ? 2 : total * 20 / (17 * PAGE_MAX) + 1;
   if (err == PPRF_OK && (bytes > PAGE_MAX || new < old)) {
-    err = repack(v, p, from, old, new, node, count);
-    *step = from + new - i;
+    err = repack(v, p, i, old, new, node, count);
+    *step = new;
     if (err == PPRF_OK)
-      err = write_entries(v, p, from, new);
+      err = write_entries(v, p, i, new);
   } else if (err == PPRF_OK && old == 1)
     err = write_page(v, &p->child[i], p == &v->top && p->count == 1, node, count);
   else if (err == PPRF_OK)
@@ -232,10 +227,7 @@ static int flush_inner(pprf_vault *v, struct page *p, size_t i, size_t *step)
     size_t from = k * each, count = c->count - from;
     if (part == NULL || page_splice(part, 0, 0, count) != PPRF_OK) {
       free(part);
-      (void)page_splice(p, i + 1, k, 0); /* the rest stays in c */
-      new -= k;
-      err = PPRF_ERR_NOMEM;
-      break;
+      return failed(PPRF_ERR_NOMEM, "commit");
     }
     memcpy(part->child, c->child + from, count * sizeof *part->child);
     OPENSSL_cleanse(c->child + from, count * sizeof *part->child);
@@ -259,7 +251,7 @@ static int flush_below(pprf_vault *v, struct page *p)
   for (size_t i = 0, step; i < p->count && err == PPRF_OK; i += step) {
     struct page *c = p->child[i].page;
     step = 1;
-    if (c == NULL || !c->dirty || c->stamp == v->stamp)
+    if (c == NULL || !c->dirty)
       continue;
     if (c->level == 0)
       err = flush_leaf(v, p, i, &step);
@@ -291,33 +283,14 @@ static int flush(pprf_vault *v)
       root->child[i].page->parent = root;
     v->top.child = NULL;
     v->top.count = v->top.room = 0;
-    if (page_splice(&v->top, 0, 0, 1) !=
-        PPRF_OK) { /* as it was: the next attempt finds several again */
-      v->top.child = root->child;
-      v->top.count = root->count;
-      v->top.room = root->room;
-      for (size_t i = 0; i < v->top.count; i++)
-        v->top.child[i].page->parent = &v->top;
-      free(root);
+    if (page_splice(&v->top, 0, 0, 1) != PPRF_OK) {
+      page_free(root);
       return failed(PPRF_ERR_NOMEM, "commit");
     }
     v->top.child[0].page = root;
     err = flush_inner(v, &v->top, 0, &step);
   }
   return err;
-}
-
-/* After the store has the commit: dirty pages are written ones. */
-static void set_written(struct page *p)
-{
-  for (size_t i = 0; i < p->count; i++) {
-    struct page *c = p->child[i].page;
-    if (c == NULL || !c->dirty)
-      continue;
-    set_written(c);
-    c->dirty = false;
-    c->written = true;
-  }
 }
 
 /* Without memory the row stays unused until the next search. */
@@ -357,7 +330,7 @@ int vault_breaks(pprf_vault *v, int err)
 static int next_value(pprf_vault *v)
 {
   uint64_t newest;
-  int err = store_newest(&v->store, &newest);
+  int err = store_newest(&v->store, v->root.counter + ROOT_AHEAD, &newest);
   if (err != PPRF_OK)
     return err;
   if (v->cell.next != NULL)
@@ -415,11 +388,13 @@ static int search(pprf_vault *v)
   uint64_t expected = v->nodes * (v->tree.seed + 2) / PAGE_MAX * 2 + 8, newest;
   if (v->searched || v->store.last_row < expected)
     return PPRF_OK;
-  int err = store_newest(&v->store, &newest);
+  int err = store_newest(&v->store, v->root.counter + ROOT_AHEAD, &newest);
   if (err != PPRF_OK || newest != v->root.counter)
     return err;
   err = vault_rows(v, &used);
-  uint64_t row = 1, room = store_number(&v->store, "PRAGMA page_count");
+  if (err == PPRF_OK) /* the table may have foreign rows beyond */
+    v->store.last_row = used.at[used.count - 1];
+  uint64_t row = 1, room = 2 * used.count + 16;
   v->free.count = 0;
   for (size_t k = 0; row <= v->store.last_row && err == PPRF_OK && v->free.count < room; row++)
     if (k < used.count && used.at[k] == row)
@@ -440,18 +415,21 @@ static int write_commit(pprf_vault *v)
     err = next_value(v);
   if (err != PPRF_OK)
     return err;
-  v->stamp++;
   v->taken = 0;
   err = store_begin(&v->store);
-  if (err == PPRF_OK)
-    err = flush(v);
-  if (err == PPRF_OK)
-    err = store_end(&v->store, &v->root, &v->next);
   if (err != PPRF_OK) {
     store_undo(&v->store);
     return err;
   }
-  set_written(&v->top);
+  err = flush(v);
+  if (err == PPRF_OK)
+    err = store_end(&v->store, &v->root, &v->next);
+  if (err != PPRF_OK) { /* pages in memory are as they would have been */
+    store_undo(&v->store);
+    return err == PPRF_VAULT_ERR_DAMAGED
+             ? err
+             : fail(PPRF_VAULT_ERR_CLOSED, "%s; open the vault again", pprf_vault_error());
+  }
   v->written = v->erased;
   v->pending = true;
   return PPRF_OK;

@@ -21,7 +21,8 @@ struct vault_args {
 static const struct option_line options[] = {
   {"cell", 'c', "CELL",
    "file:PATH, or a command that is run with read or write (default file:VAULT.cell)"},
-  {"mirror", 'm', "DIR", "Write each commit to a copy of the vault in this directory too"},
+  {"mirror", 'm', "DIR",
+   "Write each commit to a copy of the vault in this directory too ('': no more)"},
   {"depth", 'd', "D", "create: the vault has 2^D leaves, D from 1 to 63 (default 32)"},
   {"suite", 'S', "NAME", "create: sha3-256, sha3-256-salted (default), aes-128 or mls-sha256"},
   {0},
@@ -152,6 +153,9 @@ static int with_vault(pprf_vault *v, const struct vault_args *a)
     return report(err);
   if (is(a, "create") || is(a, "info"))
     warn("%s", info.warning);
+  if (info.notice != NULL &&
+      (is(a, "erase") || is(a, "info") || (a->mirror != NULL && !is(a, "create"))))
+    warn("%s", info.notice);
   for (size_t i = 0; i < a->ranges.count && status == STATUS_DONE; i++)
     status = check_range(&a->ranges.at[i], info.depth);
   if (status != STATUS_DONE)
@@ -217,6 +221,7 @@ int main(int argc, char **argv)
   (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   (void)signal(SIGXFSZ, SIG_IGN);
   (void)signal(SIGPIPE, SIG_IGN);
+  (void)signal(SIGCHLD, SIG_DFL); /* the parent may ignore it: a cell's command is waited for */
   if (argc > 0)
     argv[0] = name;
   int status = parse_arguments(&line, argc, argv, &a);

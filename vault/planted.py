@@ -13,7 +13,7 @@ class Vault(planting.Suites):
 
     def suite(self, judge):
         if judge in ("test_vault", "test_faults"):
-            return f"build/vault/{judge}", [f"build/vault/{judge}"] + (["400"] if judge == "test_faults" else [])
+            return f"build/vault/{judge}", [f"build/vault/{judge}"] + (["800"] if judge == "test_faults" else [])
         return "build/pprf build/pprf-vault", [sys.executable, "vault/test_vault.py", "test_" + judge.split()[1]]
 
 

@@ -45,7 +45,7 @@ enum {
   PPRF_VAULT_ERR_UNKNOWN =
     37, /**< the cell may or may not hold the new value: commit again to ask it */
   PPRF_VAULT_ERR_CLOSED =
-    38, /**< a sync failed, so the handle does nothing more: close it and open again */
+    38, /**< a commit was cut short, so the handle does nothing more: close it and open again */
   PPRF_VAULT_ERR_EXISTS = 39, /**< there is such a store, or the cell holds a value already */
   PPRF_VAULT_ERR_RECORD = 40, /**< the record was not sealed under this leaf, or was changed */
   PPRF_VAULT_CELL_EMPTY = 41  /**< result of a cell's read: it has never held a value */
@@ -104,7 +104,9 @@ struct pprf_vault_options {
   size_t size; /**< sizeof(struct pprf_vault_options) */
   const char *
     mirror; /**< a directory in which every commit writes a copy of the store, under the same name, before
-                             it changes the cell; a copy that is behind is brought up to date; NULL: none */
+                             it changes the cell.  Opening reads all of the copy; one that is missing, behind or
+                             damaged is made anew if the store is whole, and pprf_vault_info says so.  NULL: none;
+                             "": none, and the store forgets that it had one */
   size_t cache_bytes; /**< memory for pages without changes, in bytes; 0: 8 MB */
   uint64_t count;     /**< an erasure commits if it is the count-th not yet committed; 0: never */
   unsigned
@@ -177,7 +179,7 @@ PPRF_API int pprf_vault_erase_range(pprf_vault *vault, uint64_t first, uint64_t 
  *                   May be NULL.
  * @retval PPRF_OK                 all of them are.
  * @retval PPRF_VAULT_ERR_UNKNOWN  the cell did not confirm.  The next commit asks it again.
- * @retval PPRF_VAULT_ERR_CLOSED   a sync failed.  Open the vault again: it is as before or after this commit.
+ * @retval PPRF_VAULT_ERR_CLOSED   writing failed.  Open the vault again: it is as before or after this commit.
  * @retval others                  nothing became final; commit may be called again. */
 PPRF_API int pprf_vault_commit(pprf_vault *vault, uint64_t *final);
 
@@ -206,6 +208,9 @@ struct pprf_vault_info {
     disk_bytes; /**< the store's pages on disk, in bytes; a part of them may be unused until verify */
   uint8_t id[16];      /**< the store's identity, random */
   const char *warning; /**< what the cell cannot promise; valid until pprf_vault_close */
+  const char *
+    notice; /**< that opening made the mirror anew, and why, or that the vault had a mirror which this
+                            handle does not write; NULL: neither; valid until pprf_vault_close */
 };
 
 /** Describe a vault.

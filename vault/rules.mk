@@ -27,7 +27,7 @@ $(B)/vault/test_vault: $(B)/vault/test_vault.o $(VAULT_OBJ) $(IMPL_OBJ) $(IMPL_A
 	$(call LINKED,-lsqlite3)
 # power cuts and failing calls, which see each page and its key
 $(B)/vault/test_faults: $(B)/vault/test_faults.o $(VAULT_OBJ) $(IMPL_OBJ) $(IMPL_ARCHIVES)
-	$(call LINKED,-lsqlite3 -Xlinker --wrap=page_gcm)
+	$(call LINKED,-lsqlite3 -Xlinker --wrap=page_gcm -Xlinker --wrap=derive)
 TAP_TESTS += $(B)/vault/test_vault $(B)/vault/test_faults vault/test_vault.py $(B)/vault/planted
 $(B)/vault/planted: $(PLANTING) vault/planted.py vault/planted.txt $(B)/vault/test_vault $(B)/vault/test_faults $(B)/pprf $(B)/pprf-vault
 	$(call PLANTED,$(PYTHON) vault/planted.py --quick --sample 2)

@@ -3,12 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { LOG_PAGES = 1000 };
+/* Rows of the tables are not sealed.  No commit comes near this number, so a row beyond it is nobody's. */
+#define FOREIGN "4611686018427387904"
 static const char *const schema_name[] = {"main", "mirror"};
 
 static int sql_failed(struct store *s, const char *what)
@@ -75,6 +78,8 @@ static int prepare_schema(struct store *s, int i)
     err = sql_failed(s, "journal");
   else if (err == PPRF_OK && strcmp((const char *)sqlite3_column_text(st, 0), "wal") != 0)
     err = fail(PPRF_VAULT_ERR_STORE, "store: SQLite cannot use WAL here");
+  else if (err == PPRF_OK && sqlite3_step(st) != SQLITE_DONE) /* the change is written only now */
+    err = sql_failed(s, "journal");
   (void)sqlite3_finalize(st);
   sqlite3_free(text);
   return err == PPRF_OK ? run(s, "lock", "BEGIN EXCLUSIVE; COMMIT") : err;
@@ -139,6 +144,19 @@ static int prepare_statements(struct store *s, int i)
   return PPRF_OK;
 }
 
+static void forget_statements(struct store *s, int i)
+{
+  sqlite3_stmt **st[] = {&s->get[i], &s->put[i], &s->root[i], &s->old[i]};
+  for (int k = 0; k < 4; k++) {
+    (void)sqlite3_finalize(*st[k]);
+    *st[k] = NULL;
+  }
+}
+
+static const char same_roots[] =
+  "SELECT NOT EXISTS (SELECT * FROM main.root EXCEPT SELECT * FROM mirror.root) AND "
+  "NOT EXISTS (SELECT * FROM mirror.root EXCEPT SELECT * FROM main.root)";
+
 /* Make an empty file.  One that exists is not opened: closing it would give up SQLite's locks on it (fcntl(2)). */
 static bool make_file(const char *path)
 {
@@ -146,60 +164,109 @@ static bool make_file(const char *path)
   return fd >= 0 && close(fd) == 0;
 }
 
-/* Bring a mirror up to date, unless it has the same last root. */
-static int copy_to_mirror(struct store *s)
+static int attach(struct store *s, bool *empty)
 {
-  if (store_number(
-        s, "SELECT count(*) FROM main.root m, mirror.root o WHERE m.counter = o.counter AND "
-           "m.row = o.row AND m.salt = o.salt AND m.counter = (SELECT max(counter) FROM main.root) "
-           "AND o.counter = (SELECT max(counter) FROM mirror.root)") == 1)
-    return PPRF_OK;
-  return run(
-    s, "mirror",
-    "BEGIN IMMEDIATE; DELETE FROM mirror.page WHERE NOT EXISTS (SELECT 1 FROM main.page m WHERE "
-    "m.row = mirror.page.row AND m.sealed = mirror.page.sealed);"
-    "INSERT INTO mirror.page SELECT * FROM main.page WHERE row NOT IN (SELECT row FROM mirror.page);"
-    "DELETE FROM mirror.root; INSERT INTO mirror.root SELECT * FROM main.root; COMMIT");
+  int err = run(s, "mirror", "ATTACH %Q AS mirror", s->mirror);
+  uint64_t tables_in_it = 0;
+  if (err == PPRF_OK)
+    err = ask(s, "SELECT count(*) FROM mirror.sqlite_schema", &tables_in_it);
+  *empty = tables_in_it == 0;
+  return err;
 }
 
-int store_mirror(struct store *s, const char *path, const char *directory, const struct tree *tree)
+static int use_mirror(struct store *s)
+{
+  int err = prepare_schema(s, 1);
+  return err == PPRF_OK ? prepare_statements(s, 1) : err;
+}
+
+int store_mirror(struct store *s, const char *path, const char *directory, const struct tree *tree,
+                 enum mirror *is)
 {
   const char *name = strrchr(path, '/');
-  char *file = sqlite3_mprintf("%s/%s", directory, name == NULL ? path : name + 1);
   struct tree its;
   struct stat a, b;
-  bool same = file != NULL && stat(path, &a) == 0 && stat(file, &b) == 0 && a.st_ino == b.st_ino &&
-              a.st_dev == b.st_dev;
-  if (file != NULL)
-    (void)make_file(file); /* there may be one */
-  int err = same ? fail(PPRF_VAULT_ERR_STORE, "mirror %s: the store itself is there", directory)
-                 : run(s, "mirror", "ATTACH %Q AS mirror", file);
-  sqlite3_free(file);
-  bool empty = store_number(s, "SELECT count(*) FROM mirror.sqlite_schema") == 0;
+  bool empty = true;
+  s->mirror = sqlite3_mprintf("%s/%s", directory, name == NULL ? path : name + 1);
+  if (s->mirror == NULL)
+    return fail(PPRF_ERR_NOMEM, "mirror: no memory");
+  if (stat(path, &a) == 0 && stat(s->mirror, &b) == 0 && a.st_ino == b.st_ino &&
+      a.st_dev == b.st_dev)
+    return fail(PPRF_VAULT_ERR_STORE, "mirror %s: the store itself is there", directory);
+  if (!make_file(s->mirror) && errno != EEXIST)
+    return fail(PPRF_VAULT_ERR_STORE, "mirror %s: %s", s->mirror, strerror(errno));
+  int err = attach(s, &empty);
   if (err == PPRF_OK && !empty)
     err = read_head(s, 1, &its);
-  if (err == PPRF_OK)
-    err = prepare_schema(s, 1);
-  if (err == PPRF_OK && empty)
-    err = make_tables(s, 1, tree);
-  if (err == PPRF_OK && empty)
-    err = read_head(s, 1, &its);
-  if (err == PPRF_OK && memcmp(its.head, tree->head, PUBLIC) != 0)
+  if (err == PPRF_VAULT_ERR_DAMAGED)
+    return fail(err, "mirror %s: %s; move the file away to have a mirror made", s->mirror,
+                pprf_vault_error());
+  if (err == PPRF_OK && !empty && memcmp(its.head, tree->head, PUBLIC) != 0)
     err =
       fail(PPRF_VAULT_ERR_EXISTS, "mirror %s: another vault is there under this name", directory);
+  if (err == PPRF_OK && !store_mirrored(s))
+    err = store_set_mirrored(s, true);
   if (err == PPRF_OK)
-    err = copy_to_mirror(s);
-  if (err == PPRF_OK) /* rows that the store has lost may be whole in the mirror */
-    err = ask(
-      s,
-      "SELECT max(last, ifnull((SELECT max(row) FROM mirror.page WHERE row < last + 1000000), 0)) "
-      "FROM (SELECT max(row) AS last FROM main.page)",
-      &s->last_row);
+    *is = empty                                                          ? MISSING
+          : use_mirror(s) == PPRF_OK && store_number(s, same_roots) == 1 ? CURRENT
+                                                                         : BEHIND;
+  return err;
+}
+
+int store_copy(struct store *s)
+{
+  sqlite3 *to = NULL;
+  bool empty;
+  forget_statements(s, 1);
+  int err = run(s, "mirror", "DETACH mirror");
+  if (err != PPRF_OK)
+    return err;
+  int code = sqlite3_open_v2(s->mirror, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, NULL);
+  if (code == SQLITE_OK)
+    code =
+      sqlite3_exec(to, "PRAGMA locking_mode=EXCLUSIVE; PRAGMA synchronous=FULL", NULL, NULL, NULL);
+  sqlite3_backup *b = code == SQLITE_OK ? sqlite3_backup_init(to, "main", s->db, "main") : NULL;
+  if (b != NULL) {
+    (void)sqlite3_backup_step(b, -1); /* all pages in one transaction */
+    code = sqlite3_backup_finish(b);
+  }
+  if (b == NULL || code != SQLITE_OK)
+    err = fail(PPRF_VAULT_ERR_STORE, "mirror %s: it cannot be made anew: %s (SQLite %d)", s->mirror,
+               sqlite3_errmsg(to), code);
+  (void)sqlite3_close(to);
   if (err == PPRF_OK)
-    err = prepare_statements(s, 1);
+    err = attach(s, &empty);
+  return err == PPRF_OK ? use_mirror(s) : err;
+}
+
+int store_join(struct store *s)
+{
+  uint64_t last; /* rows that the store has lost may be whole in the mirror */
+  int err = ask(s, "SELECT max(row) FROM mirror.page WHERE row < " FOREIGN, &last);
+  s->last_row = last > s->last_row ? last : s->last_row;
   s->schemas = 2;
   s->frames = LOG_PAGES;
   return err == PPRF_OK ? store_settle(s) : err;
+}
+
+bool store_mirrored(struct store *s)
+{
+  return store_number(s, "PRAGMA main.user_version") == 1;
+}
+
+int store_set_mirrored(struct store *s, bool mirrored)
+{
+  return run(s, "mirror", "PRAGMA main.user_version=%d", (int)mirrored);
+}
+
+/* SQLite would open the file for reading only, and say later that it cannot. */
+static bool may_write(const char *path)
+{
+  char *real = realpath(path, NULL);
+  bool may = real != NULL && faccessat(AT_FDCWD, real, W_OK, AT_EACCESS) == 0 &&
+             faccessat(AT_FDCWD, dirname(real), W_OK, AT_EACCESS) == 0;
+  free(real);
+  return may;
 }
 
 int store_open(struct store *s, const char *path, bool make, struct tree *tree)
@@ -209,6 +276,9 @@ int store_open(struct store *s, const char *path, bool make, struct tree *tree)
   if (make ? !make_file(path) : access(path, F_OK) != 0)
     return fail(make && errno == EEXIST ? PPRF_VAULT_ERR_EXISTS : PPRF_VAULT_ERR_STORE,
                 "store %s: %s", path, strerror(errno));
+  if (!may_write(path))
+    return fail(PPRF_VAULT_ERR_STORE, "store %s: %s: opening writes to the file and its directory",
+                path, strerror(errno));
   s->schemas = 1;
   if (sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, NULL) !=
       SQLITE_OK)
@@ -231,18 +301,16 @@ int store_open(struct store *s, const char *path, bool make, struct tree *tree)
     LOG_PAGES; /* what a killed process left in the log may never have been synced: write it anew */
   if (err == PPRF_OK && (err = store_settle(s)) == PPRF_VAULT_ERR_STORE)
     err = PPRF_OK; /* the disk may be full: all can be read, and the next commit tries again */
-  return err == PPRF_OK ? ask(s, "SELECT max(row) FROM page", &s->last_row) : err;
+  return err == PPRF_OK ? ask(s, "SELECT max(row) FROM page WHERE row < " FOREIGN, &s->last_row)
+                        : err;
 }
 
 void store_close(struct store *s)
 {
-  for (int i = 0; i < 2; i++) {
-    (void)sqlite3_finalize(s->get[i]);
-    (void)sqlite3_finalize(s->put[i]);
-    (void)sqlite3_finalize(s->root[i]);
-    (void)sqlite3_finalize(s->old[i]);
-  }
+  for (int i = 0; i < 2; i++)
+    forget_statements(s, i);
   (void)sqlite3_close_v2(s->db);
+  sqlite3_free(s->mirror);
   memset(s, 0, sizeof *s);
 }
 
@@ -253,9 +321,12 @@ uint64_t store_number(struct store *s, const char *query)
   return number;
 }
 
-int store_newest(struct store *s, uint64_t *counter)
+int store_newest(struct store *s, uint64_t most, uint64_t *counter)
 {
-  return ask(s, "SELECT max(counter) FROM root", counter);
+  char query[80];
+  (void)sqlite3_snprintf(sizeof query, query, "SELECT max(counter) FROM root WHERE counter <= %lld",
+                         (long long)most);
+  return ask(s, query, counter);
 }
 
 int store_get(struct store *s, int schema, uint64_t row, uint8_t *sealed)
@@ -328,7 +399,7 @@ static int write_row(struct store *s, sqlite3_stmt *const st[2], const char *wha
       (void)sqlite3_bind_int64(st[i], 2, (sqlite3_int64)b);
     if (bytes != NULL)
       (void)sqlite3_bind_blob(st[i], b != 0 ? 3 : 2, bytes, (int)len, SQLITE_STATIC);
-    err = sqlite3_step(st[i]) == SQLITE_DONE ? PPRF_OK : sql_failed(s, what);
+    err = sqlite3_step(st[i]) == SQLITE_DONE ? PPRF_OK : sql_failed(s, i == 0 ? what : "mirror");
     (void)sqlite3_reset(st[i]);
   }
   return err;
@@ -350,11 +421,7 @@ int store_end(struct store *s, const struct root *from, const struct root *root)
   int err = write_row(s, s->old, "remove an old root", from->counter, 0, NULL, 0);
   if (err == PPRF_OK)
     err = write_row(s, s->root, "write a root", root->counter, root->row, root->salt, KEY);
-  if (err != PPRF_OK)
-    return err;
-  if (run(s, "commit", "COMMIT") != PPRF_OK)
-    return fail(PPRF_VAULT_ERR_CLOSED, "%s; open the vault again", pprf_vault_error());
-  return PPRF_OK;
+  return err == PPRF_OK ? run(s, "commit", "COMMIT") : err;
 }
 
 void store_undo(struct store *s)
@@ -362,10 +429,35 @@ void store_undo(struct store *s)
   (void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
+/* A process that ended left this log.  If a sync of it failed, the system gives what was written, counts it as
+ * written, and the disk may not have it (fsync(2)): write it again. */
+static int write_log_again(struct store *s, int i)
+{
+  sqlite3_file *log = NULL;
+  sqlite3_int64 len = 0;
+  uint8_t part[4096];
+  int code = sqlite3_file_control(s->db, schema_name[i], SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  if (code == SQLITE_OK && log != NULL && log->pMethods != NULL)
+    code = log->pMethods->xFileSize(log, &len);
+  for (sqlite3_int64 at = 0, n; at < len && code == SQLITE_OK; at += n) {
+    n = len - at < (int)sizeof part ? len - at : (int)sizeof part;
+    code = log->pMethods->xRead(log, part, (int)n, at);
+    if (code == SQLITE_OK)
+      code = log->pMethods->xWrite(log, part, (int)n, at);
+  }
+  return code == SQLITE_OK ? PPRF_OK
+                           : fail(PPRF_VAULT_ERR_STORE, "store: the log: %s", sqlite3_errstr(code));
+}
+
 int store_settle(struct store *s)
 {
   if (s->frames < LOG_PAGES)
     return PPRF_OK;
+  for (; s->logs < s->schemas; s->logs++) {
+    int err = write_log_again(s, s->logs);
+    if (err != PPRF_OK)
+      return err;
+  }
   if (sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_RESTART, NULL, NULL) != SQLITE_OK)
     return sql_failed(s, "checkpoint");
   s->frames = 0;

@@ -32,28 +32,42 @@ struct store {
   sqlite3_stmt *get[2], *put[2], *root[2], *old[2]; /* of the store, of its mirror */
   int schemas;                                      /* 2 with a mirror */
   int frames;                                       /* longest write-ahead log, in pages */
+  int logs;                                         /* that are this process's own */
   uint64_t last_row;                                /* the highest number used so far */
+  char *mirror;                                     /* its file */
 };
 
 /** Open or make the store, for one process.  tree: in when it is made, else out. */
 int store_open(struct store *s, const char *path, bool make, struct tree *tree);
-/** Open or make its mirror, a file of the same name in another directory, and bring it up to date. */
-int store_mirror(struct store *s, const char *path, const char *directory, const struct tree *tree);
+/** Attach its mirror, a file of the same name in another directory, which may be missing.
+ * is: CURRENT if it has the same roots; its pages were not looked at. */
+enum mirror { MISSING, BEHIND, CURRENT };
+int store_mirror(struct store *s, const char *path, const char *directory, const struct tree *tree,
+                 enum mirror *is);
+/** Make the attached mirror the same as the store.  After an error it is as it was, or of no use. */
+int store_copy(struct store *s);
+/** From now on commits write the mirror too. */
+int store_join(struct store *s);
+/** Whether the store has been kept with a mirror.  It is not sealed, so good for a notice only. */
+bool store_mirrored(struct store *s);
+int store_set_mirrored(struct store *s, bool mirrored);
 void store_close(struct store *s);
 
 /** Read a page of SEALED_MAX bytes; schema: 1 for the mirror. */
 int store_get(struct store *s, int schema, uint64_t row, uint8_t *sealed);
 /** The root of the commit with this counter. @retval PPRF_VAULT_ERR_ROLLBACK there is none */
 int store_root(struct store *s, uint64_t counter, struct root *root);
-/** The highest counter of a root, 0 if there is none. */
-int store_newest(struct store *s, uint64_t *counter);
+/** The highest counter of a root up to `most`, 0 if there is none. */
+int store_newest(struct store *s, uint64_t most, uint64_t *counter);
+/** Roots are not sealed: one so many commits ahead is nobody's. */
+enum { ROOT_AHEAD = 1 << 20 };
 /** The result of a query without secrets, 0 if it has none or fails. */
 uint64_t store_number(struct store *s, const char *query);
 
 /** Write a commit: begin, pages, end.  The cell has confirmed the root `from`. */
 int store_begin(struct store *s);
 int store_put(struct store *s, uint64_t row, const uint8_t *sealed);
-/** @retval PPRF_VAULT_ERR_CLOSED it may or may not be on disk */
+/** After an error it may or may not be on disk. */
 int store_end(struct store *s, const struct root *from, const struct root *root);
 void store_undo(struct store *s);
 /** Move what was written from the log into the database if the log is long. */

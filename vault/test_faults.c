@@ -5,6 +5,7 @@
  * usage: test_faults [--full | TRIALS] */
 #include <errno.h>
 #include <fcntl.h>
+#include <openssl/rand.h>
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -20,6 +21,7 @@ enum {
   LEAVES = 1 << DEPTH,
   FILES = 12,
   TRIES = 80,
+  ROOTS = 500,
   STEPS = 240
 };
 enum { WRITE, TRUNCATE };
@@ -180,6 +182,15 @@ static void keep_secret(const uint8_t *bytes)
   *place(window) = window;
 }
 
+/* A thief has all pages and all salts of roots that ever were, also those that no disk came to hold. */
+static struct {
+  uint64_t row;
+  uint8_t key[KEY], sealed[SEALED_MAX];
+} *ever;
+static size_t pages_ever, salts;
+static uint8_t salt_ever[ROOTS][KEY];
+static struct tree its_tree;
+
 int __real_page_gcm(bool seal, const struct tree *tree, uint64_t row, const uint8_t key[KEY],
                     const uint8_t *in, uint8_t *out);
 int __wrap_page_gcm(bool seal, const struct tree *tree, uint64_t row, const uint8_t key[KEY],
@@ -194,7 +205,31 @@ int __wrap_page_gcm(bool seal, const struct tree *tree, uint64_t row, const uint
       keep_secret(node[i].seed);
   nodes_free(node, count);
   keep_secret(key);
-  return __real_page_gcm(seal, tree, row, key, in, out);
+  int err = __real_page_gcm(seal, tree, row, key, in, out);
+  if (seal && err == PPRF_OK) {
+    if (pages_ever % 64 == 0)
+      ever = realloc(ever, (pages_ever + 64) * sizeof *ever);
+    ever[pages_ever].row = row;
+    memcpy(ever[pages_ever].key, key, KEY);
+    memcpy(ever[pages_ever++].sealed, out, SEALED_MAX);
+    its_tree = *tree;
+  }
+  return err;
+}
+
+int __real_derive(uint8_t out[KEY], const uint8_t *from, size_t bytes, const uint8_t salt[KEY],
+                  const char *info);
+int __wrap_derive(uint8_t out[KEY], const uint8_t *from, size_t bytes, const uint8_t salt[KEY],
+                  const char *info);
+int __wrap_derive(uint8_t out[KEY], const uint8_t *from, size_t bytes, const uint8_t salt[KEY],
+                  const char *info)
+{
+  size_t i = 0;
+  while (i < salts && memcmp(salt_ever[i], salt, KEY) != 0)
+    i++;
+  if (i == salts && salts < ROOTS)
+    memcpy(salt_ever[salts++], salt, KEY);
+  return __real_derive(out, from, bytes, salt, info);
 }
 
 /* ---- the calls */
@@ -225,6 +260,8 @@ static int change(struct file *f, int kind, const void *bytes, size_t len, size_
 static int sync_file(struct file *f)
 {
   bool was = dead;
+  if (event == EIO_ONCE && rnd(8) == 0 && steps < when) /* few calls are syncs */
+    when = steps;
   int fails = step();
   if (!was && !dead)
     settle(f, fails == 0);
@@ -264,6 +301,11 @@ int fsync(int fd)
     return -1;
   sync_folder(cell_file->name);
   return 0;
+}
+
+int RAND_priv_bytes(unsigned char *bytes, int len)
+{
+  return event != QUIET && rnd(200) == 0 ? 0 : RAND_bytes(bytes, len);
 }
 
 struct handle {
@@ -470,6 +512,53 @@ static const struct pprf_options key = {
 static int tries, final;             /* final: the last commit that was reported so */
 static struct pprf_vault_options options = {.size = sizeof options};
 
+/* Open what a key opens, and go on with the keys in it; row 0: any. */
+static void steal(const uint8_t known[KEY], uint64_t row, bool opened[LEAVES])
+{
+  uint8_t plain[PAGE_MAX];
+  for (size_t i = 0; i < pages_ever; i++)
+    if (memcmp(ever[i].key, known, KEY) == 0) {
+      struct node *node = NULL;
+      size_t count = 0;
+      tap_check((row == 0 || row == ever[i].row) &&
+                  __real_page_gcm(false, &its_tree, ever[i].row, known, ever[i].sealed, plain) ==
+                    PPRF_OK,
+                "a key seals another page than the one beside it");
+      if (plain[0] == 0)
+        (void)leaf_decode(&its_tree, plain, &node, &count);
+      for (size_t k = 0; k < count; k++)
+        memset(opened + node[k].start, true, (size_t)1 << node[k].height);
+      nodes_free(node, count);
+      for (size_t k = 0; plain[0] > 0 && k < get_le(plain + 1, 2); k++) {
+        const uint8_t *at = plain + PAGE_HEAD + k * ENTRY;
+        steal(at + 16, get_le(at + 8, 8), opened);
+      }
+    }
+}
+
+/* With the cell as it is, in the file's two slots and on the disk below, a thief opens what is not erased. */
+static void thief(const char *when_)
+{
+  bool opened[LEAVES] = {false};
+  uint8_t top[KEY];
+  const uint8_t *cell[4] = {held};
+  int cells = in_file ? 0 : 1, wrong_leaves = 0;
+  for (size_t at = 0; in_file && at <= 4096; at += 4096) {
+    if (cell_file->now.len >= at + CELL)
+      cell[cells++] = cell_file->now.at + at;
+    if (cell_file->disk.len >= at + CELL)
+      cell[cells++] = cell_file->disk.at + at;
+  }
+  for (int i = 0; i < cells; i++)
+    for (size_t k = 0; k < salts; k++)
+      if (__real_derive(top, cell[i], CELL, salt_ever[k], "pprf vault root") == PPRF_OK)
+        steal(top, 0, opened);
+  for (int leaf = 0; leaf < LEAVES; leaf++)
+    wrong_leaves += opened[leaf] == (erased[leaf] != 0);
+  tap_check(wrong_leaves == 0 && salts < ROOTS, "%s a thief opens %d leaves too many or too few",
+            when_, wrong_leaves);
+}
+
 /* A vault that was opened has the state of the last final commit, or of one tried after it; all else is as it was. */
 static void look(pprf_vault *v, const char *which)
 {
@@ -530,6 +619,8 @@ static bool commit(pprf_vault *v, uint64_t last)
               "an old cell value stays");
   }
   free(was.at);
+  if (err == PPRF_OK)
+    thief("after a commit");
   return err != PPRF_VAULT_ERR_CLOSED && seen != PPRF_VAULT_ERR_CLOSED && !dead;
 }
 
@@ -547,6 +638,8 @@ static void erase(pprf_vault *v, int count, uint64_t *last)
   }
 }
 
+static bool chain; /* of a failed sync, an end without care, and a power cut in the next session */
+
 static void session(pprf_vault *v, uint64_t last)
 {
   for (int commits = 1 + (int)rnd(5); commits > 0; commits--) {
@@ -558,7 +651,7 @@ static void session(pprf_vault *v, uint64_t last)
     if (err == PPRF_VAULT_ERR_CLOSED)
       break;
   }
-  if (rnd(2) == 0) /* the rest never happens, or the vault is closed with care */
+  if (chain || rnd(2) == 0) /* the rest never happens, or the vault is closed with care */
     dead = dead || event != QUIET;
   pprf_vault_close(v);
 }
@@ -571,6 +664,7 @@ static void whole(const char *which, const char *path)
   look(v, which);
   tap_check(pprf_vault_verify(v, NULL) == PPRF_OK, "%s: %s", which, pprf_vault_error());
   pprf_vault_close(v);
+  thief(which);
 }
 
 static void no_world(void)
@@ -584,6 +678,7 @@ static void no_world(void)
   }
   (void)(unlink(store), unlink(copy), unlink(cell_path));
   memset(secret, 0, sizeof secret);
+  pages_ever = salts = 0;
   memset(held, 0, CELL);
   memset(late, 0, CELL);
   memset(erased, 0, LEAVES);
@@ -608,7 +703,7 @@ static void trial(uint64_t seed)
   no_world();
   in_file = rnd(2) == 0;
   options.mirror = rnd(2) == 0 ? mirror : NULL;
-  odd = false;
+  odd = chain = false;
   start(rnd(4) == 0 ? (int)rnd(4) : QUIET, rnd(80));
   struct pprf_vault_cell c = cell();
   int err = pprf_vault_create(&v, store, &c, &key, &options);
@@ -628,9 +723,11 @@ static void trial(uint64_t seed)
     pprf_vault_close(v);
     return;
   }
-  for (int i = 0, sessions = 1 + (int)rnd(3); i < sessions; i++) {
+  chain = rnd(3) == 0;
+  for (int i = 0, sessions = chain ? 2 : 1 + (int)rnd(3); i < sessions; i++) {
     odd = !in_file;
-    start(i == 0 ? (int)(seed % 4) : (int)rnd(5), i == 0 ? seed / 4 * 37 % STEPS : rnd(STEPS));
+    uint64_t at = i == 0 ? seed / 4 * 37 % STEPS : rnd(chain && rnd(3) != 0 ? 8 : STEPS);
+    start(chain ? (i == 0 ? EIO_ONCE : CUT) : i == 0 ? (int)(seed % 4) : (int)rnd(5), at);
     for (int again = 0; again < 4 && !dead; again++)
       if ((v = open_vault(store, false)) != NULL) {
         if (tries > 0 && !dead)
@@ -642,7 +739,7 @@ static void trial(uint64_t seed)
     deliver();
     start(QUIET, 0);
     odd = false;
-    if (rnd(2) == 0)
+    if (!chain && rnd(2) == 0)
       whole("after a session", store);
   }
   power_cut();
@@ -692,6 +789,7 @@ int main(int argc, char **argv)
   tap_end_test(
     "after each cut and failure final erasures are final, nothing else is lost, no secret is in a file");
   no_world();
+  free(ever);
   (void)(rmdir(mirror), rmdir(dir));
   return tap_end();
 }

@@ -4,6 +4,7 @@
 import os
 import re
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -22,6 +23,7 @@ DONE, USAGE, FILE, PUNCTURED, FAILED = range(5)
 
 class Case(unittest.TestCase):
     def setUp(self):
+        self.said = ""
         self.dir = tempfile.mkdtemp(prefix="pprf-vault-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
         self.addCleanup(shutil.rmtree, self.dir)
         self.vault = os.path.join(self.dir, "v")
@@ -37,6 +39,7 @@ class Case(unittest.TestCase):
         done = subprocess.run([os.path.join(BUILD, program[0]), *program[1:], *map(str, args)], input=stdin, text=True,
                               capture_output=True, timeout=200, check=False)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        self.said = done.stderr
         return done.stdout if status == DONE else done.stderr
 
 
@@ -118,7 +121,11 @@ class Program(Case):
         self.run_vault(DONE, "create", self.vault)
         self.run_vault(DONE, "erase", self.vault, "10..20")
         self.run_vault(DONE, "mirror", self.vault, mirror)
-        self.run_vault(DONE, "erase", self.vault, 5, "-m", mirror)
+        self.assertIn("there was none", self.said)
+        for args, said in (((30,), "not written now"), ((5, "-m", mirror), "not of the same commit"),
+                           ((31, "-m", mirror), "")):
+            self.run_vault(DONE, "erase", self.vault, *args)
+            self.assertRegex(self.said, said or r"\A\Z")
         value = self.run_vault(DONE, "eval", self.vault, 6)
         os.unlink(self.vault)
         cell = ("-c", f"file:{self.vault}.cell")
@@ -142,7 +149,10 @@ esac
     def test_a_command_holds_the_cell(self):
         cell = self.cell()
         self.run_vault(DONE, "create", self.vault, "-c", cell)
+        before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # which the program does not inherit
+        self.addCleanup(signal.signal, signal.SIGCHLD, before)
         self.run_vault(DONE, "erase", self.vault, 7, "-c", cell)
+        signal.signal(signal.SIGCHLD, before)
         self.run_vault(PUNCTURED, "eval", self.vault, 7, "-c", cell)
         with open(os.path.join(self.dir, "calls"), encoding="ascii") as f:
             self.assertEqual(set(f.read().split()), {"read", "write"})  # no value among the arguments
@@ -152,6 +162,32 @@ esac
         self.assertEqual(sorted(os.listdir(self.dir)), ["calls", "cell", "v", "value"])
         with open(self.vault, "rb") as f:
             self.assertNotIn(value[8:], f.read())
+
+    def test_a_command_gives_a_time_of_grace(self):
+        with open(os.path.join(ROOT, "docs", "vault.md"), encoding="utf-8") as f:
+            (script,) = re.findall(r"(?m)^```bash\n(.*?)^```$", f.read(), re.S)
+        cell = ("-c", f"{self.file('keep', script, 0o755)} {self.dir}/cell")
+        now, old = (os.path.join(self.dir, "cell", name) for name in ("now", "old"))
+        os.mkdir(os.path.join(self.dir, "cell"))
+        self.run_vault(DONE, "create", self.vault, *cell)
+        self.run_vault(DONE, "erase", self.vault, 1, *cell)
+        shutil.copy(self.vault, self.vault + ".copy")
+        with open(now, "rb") as f:
+            value = f.read()
+        self.run_vault(DONE, "erase", self.vault, 2, *cell)
+        for kept in os.listdir(old):
+            with open(os.path.join(old, kept), "rb") as f:
+                if f.read() == value:
+                    break
+        shutil.copy(os.path.join(old, kept), now)
+        shutil.copy(self.vault + ".copy", self.vault)
+        self.run_vault(DONE, "eval", self.vault, 2, *cell)
+        self.run_vault(PUNCTURED, "eval", self.vault, 1, *cell)
+        self.assertEqual(len(os.listdir(old)), 2)
+        for kept in os.listdir(old):
+            os.utime(os.path.join(old, kept), (time.time() - 86500,) * 2)
+        self.run_vault(DONE, "info", self.vault, *cell)
+        self.assertEqual(os.listdir(old), [])
 
     def test_a_failing_command_is_asked_again(self):
         self.run_vault(DONE, "create", self.vault, "-c", self.cell())

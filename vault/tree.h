@@ -20,8 +20,8 @@ struct page {
   size_t count, room, bytes;           /* bytes: as counted for the cache */
   unsigned level;                      /* 0: a leaf */
   bool dirty;                          /* changed since it was written */
-  bool written;                        /* as next_row, in a commit that the cell has not confirmed */
-  uint64_t stamp, next_row;            /* stamp: the attempt to commit that wrote it */
+  bool written;                        /* to next_row, in a commit that the cell has not confirmed */
+  uint64_t next_row;
   uint8_t next_key[KEY];
 };
 
@@ -42,7 +42,7 @@ struct pprf_vault {
   struct page top;              /* in memory only: its one entry is the root */
   struct page *newest, *oldest; /* clean pages, which may be dropped */
   size_t cached;
-  uint64_t nodes, erased, written, final, rewrites, stamp;
+  uint64_t nodes, erased, written, final, rewrites;
   time_t since; /* when the oldest erasure without a commit was made */
   struct root root, next;
   uint8_t value[CELL], next_value[CELL]; /* of the cell */
@@ -53,6 +53,7 @@ struct pprf_vault {
   bool searched;                         /* for all free rows, not only those of this handle */
   int broken; /* the result of every call from now on */
   char why[256];
+  char notice[512]; /* of opening, on the mirror; "": none */
 };
 
 /** The list of clean pages, which may be dropped: take one out, put one in as the newest. */

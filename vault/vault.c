@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The functions of pprf_vault.h, except cells. */
 #include <openssl/crypto.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -176,6 +177,20 @@ static int walk_page(pprf_vault *v, const struct entry *e, unsigned above, struc
   return err;
 }
 
+/* Read all pages of the store, or of the mirror, and count them. */
+static int walk(pprf_vault *v, int schema, uint64_t *pages)
+{
+  struct walk w = {.schema = schema};
+  struct entry root;
+  int err = tree_root(v, &root);
+  if (err == PPRF_OK)
+    err = walk_page(v, &root, 0, &w);
+  OPENSSL_cleanse(&root, sizeof root);
+  if (pages != NULL)
+    *pages += w.pages;
+  return err;
+}
+
 int pprf_vault_verify(pprf_vault *v, uint64_t *pages)
 {
   if (pages != NULL)
@@ -183,18 +198,12 @@ int pprf_vault_verify(pprf_vault *v, uint64_t *pages)
   int err = enter(v, false);
   if (err != PPRF_OK)
     return err;
-  struct entry root;
-  err = tree_root(v, &root);
-  for (int i = 0; i < v->store.schemas && err == PPRF_OK; i++) {
-    struct walk w = {.schema = i};
-    err = walk_page(v, &root, 0, &w);
-    if (pages != NULL)
-      *pages += w.pages;
-  }
-  OPENSSL_cleanse(&root, sizeof root);
+  for (int i = 0; i < v->store.schemas && err == PPRF_OK; i++)
+    err = walk(v, i, pages);
   struct rows used = {NULL, 0, 0};
   uint64_t newest;
-  if (err == PPRF_OK && (err = store_newest(&v->store, &newest)) == PPRF_OK &&
+  if (err == PPRF_OK &&
+      (err = store_newest(&v->store, v->root.counter + ROOT_AHEAD, &newest)) == PPRF_OK &&
       newest == v->root.counter && /* no other root needs pages */
       (err = vault_rows(v, &used)) == PPRF_OK)
     err = store_shrink(&v->store, &used);
@@ -223,6 +232,7 @@ int pprf_vault_info(pprf_vault *v, struct pprf_vault_info *info)
                              store_number(&v->store, "PRAGMA freelist_count"));
   memcpy(info->id, v->tree.head + ID_AT, 16);
   info->warning = v->cell.warning;
+  info->notice = v->notice[0] != '\0' ? v->notice : NULL;
   return leave(v, PPRF_OK);
 }
 
@@ -375,6 +385,40 @@ static int first_page(pprf_vault *v, const struct pprf_options *options)
   return PPRF_OK;
 }
 
+/* A mirror that is missing, behind or damaged is made anew, but only from a store that is whole: the mirror may have
+ * what the store has lost. */
+static int open_mirror(pprf_vault *v, const char *path)
+{
+  const char *directory = v->options.mirror;
+  enum mirror is = MISSING;
+  if (directory == NULL || *directory == '\0') {
+    bool kept = v->root.counter > 0 && store_mirrored(&v->store);
+    if (kept && directory != NULL)
+      return store_set_mirrored(&v->store, false);
+    if (kept)
+      (void)snprintf(v->notice, sizeof v->notice,
+                     "the vault has been kept with a mirror, which is not written now: it stays "
+                     "behind until the vault is opened with it");
+    return PPRF_OK;
+  }
+  int err = store_mirror(&v->store, path, directory, &v->tree, &is);
+  if (err != PPRF_OK)
+    return err;
+  int its = is == CURRENT && v->root.counter > 0 ? walk(v, 1, NULL) : PPRF_OK;
+  if (is != CURRENT || its != PPRF_OK) {
+    (void)snprintf(v->notice, sizeof v->notice, "mirror %s: made anew from the store: %s",
+                   directory,
+                   is == MISSING  ? "there was none"
+                   : is == BEHIND ? "it was not of the same commit"
+                                  : pprf_vault_error());
+    if (v->root.counter > 0 && (err = walk(v, 0, NULL)) != PPRF_OK)
+      return fail(err, "mirror %s: not made anew, as the store is not whole: %s", directory,
+                  pprf_vault_error());
+    err = store_copy(&v->store);
+  }
+  return err == PPRF_OK ? store_join(&v->store) : err;
+}
+
 int pprf_vault_create(pprf_vault **vault, const char *path, const struct pprf_vault_cell *cell,
                       const struct pprf_options *key, const struct pprf_vault_options *options)
 {
@@ -396,8 +440,8 @@ int pprf_vault_create(pprf_vault **vault, const char *path, const struct pprf_va
   if (err == PPRF_OK)
     err = store_open(&v->store, path, true, &v->tree);
   made = v->store.db != NULL;
-  if (err == PPRF_OK && v->options.mirror != NULL)
-    err = store_mirror(&v->store, path, v->options.mirror, &v->tree);
+  if (err == PPRF_OK)
+    err = open_mirror(v, path);
   if (err == PPRF_OK)
     err = vault_commit(v);
   if (err == PPRF_OK)
@@ -421,7 +465,7 @@ static int open_root(pprf_vault *v)
              ? fail(PPRF_VAULT_ERR_CELL, "cell: it has never held a value")
              : err;
   uint64_t counter = get_le(v->value, 8), newest;
-  err = store_newest(&v->store, &newest);
+  err = store_newest(&v->store, INT64_MAX, &newest);
   if (err == PPRF_OK)
     err = store_root(&v->store, counter, &v->root);
   if (err == PPRF_VAULT_ERR_ROLLBACK)
@@ -429,9 +473,6 @@ static int open_root(pprf_vault *v)
       err, "the cell is of commit %llu, the store's last one is %llu: %s was restored from a copy",
       (unsigned long long)counter, (unsigned long long)newest,
       newest < counter ? "the store" : "the cell");
-  if (err == PPRF_OK && v->store.last_row > v->root.row + UINT32_MAX)
-    return fail(PPRF_VAULT_ERR_DAMAGED, "store: page %llu: its number is far beyond the root's",
-                (unsigned long long)v->store.last_row);
   if (err == PPRF_OK)
     err = tree_root(v, e);
   if (err == PPRF_OK)
@@ -457,8 +498,8 @@ int pprf_vault_open(pprf_vault **vault, const char *path, const struct pprf_vaul
   err = store_open(&v->store, path, false, &v->tree);
   if (err == PPRF_OK)
     err = open_root(v);
-  if (err == PPRF_OK && v->options.mirror != NULL)
-    err = store_mirror(&v->store, path, v->options.mirror, &v->tree);
+  if (err == PPRF_OK)
+    err = open_mirror(v, path);
   if (err != PPRF_OK)
     release(v);
   else

@@ -10,6 +10,7 @@ import contextlib
 import operator
 import os
 import threading
+import warnings
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Optional, Union
 
@@ -28,7 +29,7 @@ struct pprf_vault_options { size_t size; const char *mirror; size_t cache_bytes;
 struct pprf_options { size_t size; const uint8_t *seed; unsigned depth, flags, store, suite; const uint8_t *salt; };
 struct pprf_vault_info {
   size_t size; unsigned depth, suite; size_t value_bytes;
-  uint64_t nodes, erased, final, commit, rewrites, disk_bytes; uint8_t id[16]; const char *warning; };
+  uint64_t nodes, erased, final, commit, rewrites, disk_bytes; uint8_t id[16]; const char *warning, *notice; };
 int pprf_vault_cell(struct pprf_vault_cell *, const char *);
 int pprf_vault_create(pprf_vault **, const char *, struct pprf_vault_cell *, struct pprf_options *,
                       struct pprf_vault_options *);
@@ -61,7 +62,8 @@ class Vault:
     Args:
         path: the store's file.
         cell: "file:PATH", or a command that is run with read or write; None: a file beside the store.
-        mirror: a directory in which each commit writes a copy of the store.
+        mirror: a directory in which each commit writes a copy of the store; "": the store had one and has none any
+            more.  A warning says that it was made anew, or that there is one which is not written.
         cache_bytes: memory for pages; 0: 8 MB.
         count, seconds: an erasure commits if it is the count-th without a commit, or if the oldest is so old; 0: never.
     """
@@ -84,6 +86,8 @@ class Vault:
         info = self.info()
         self.depth: int = info["depth"]
         self._bytes: int = info["value_bytes"]
+        if info["notice"] is not None and _key is None:
+            warnings.warn(info["notice"], stacklevel=2)
 
     @classmethod
     def create(cls, path: Union[str, os.PathLike[str]], cell: Optional[str] = None, *, depth: int = 32,
@@ -177,7 +181,9 @@ class Vault:
         info = _ffi.new("struct pprf_vault_info *", [_ffi.sizeof("struct pprf_vault_info")])
         self._call("info", info)
         facts = {name: getattr(info, name) for name, _ in _ffi.typeof("struct pprf_vault_info").fields[1:]}
-        return {**facts, "id": bytes(info.id).hex(), "warning": _ffi.string(info.warning).decode(errors="replace")}
+        texts = {name: None if facts[name] == _ffi.NULL else _ffi.string(facts[name]).decode(errors="replace")
+                 for name in ("warning", "notice")}
+        return {**facts, "id": bytes(info.id).hex(), **texts}
 
     def close(self) -> None:
         """Wipe and release it; erasures without a commit are lost, and later calls raise ClosedError."""

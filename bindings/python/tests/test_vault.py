@@ -7,6 +7,7 @@ import random
 import re
 import shutil
 import threading
+import warnings
 
 import pytest
 
@@ -110,8 +111,14 @@ def test_a_command_is_the_cell(path, tmp_path):
     with pprf.Vault.create(path, command) as v:
         v.erase(1)
     assert len(value.read_bytes()) == 32
-    with pprf.Vault(path, command, mirror=str(tmp_path.parent)) as v, pytest.raises(pprf.PuncturedError):
+    with pytest.warns(UserWarning, match="there was none"):
+        v = pprf.Vault(path, command, mirror=str(tmp_path.parent))
+    with v, pytest.raises(pprf.PuncturedError):
         v.eval(1)
+    for mirror, word in ((None, "not written now"), ("", None)):
+        with warnings.catch_warnings(record=True) as caught:
+            pprf.Vault(path, command, mirror=mirror).close()
+        assert [word in str(w.message) for w in caught] == ([True] if word else [])
     value.unlink()
     with pytest.raises(pprf.VaultError) as caught:
         pprf.Vault(path, command)
