@@ -68,22 +68,6 @@ static int remove_entry(pprf_vault *v, struct page *p, size_t i)
   return page_splice(p, i, 1, 0);
 }
 
-static int write_entries(pprf_vault *v, struct page *p, size_t i, size_t count)
-{
-  int err = PPRF_OK;
-  for (size_t k = i; k < i + count && err == PPRF_OK; k++) {
-    const struct page *c = p->child[k].page;
-    struct node *node = NULL;
-    size_t nodes = 0;
-    if (c->level == 0)
-      err = failed(nodes_of_key(&node, &nodes, &v->tree, c->key), "commit");
-    if (err == PPRF_OK)
-      err = write_page(v, &p->child[k], p == &v->top && p->count == 1, node, nodes);
-    nodes_free(node, nodes);
-  }
-  return err;
-}
-
 /* Bytes of node i in a page that begins before it. */
 static size_t bytes_of(pprf_vault *v, const struct node *node, size_t i)
 {
@@ -100,74 +84,57 @@ static size_t nodes_bytes(pprf_vault *v, const struct node *node, size_t count)
   return bytes;
 }
 
-/* Leaf pages i .. i + old - 1 of p become `new` ones with these nodes. */
+/* Leaf pages i .. i + old - 1 of p become `new` ones with these nodes, which are written. */
 static int repack(pprf_vault *v, struct page *p, size_t i, size_t old, size_t new,
                   const struct node *node, size_t count)
 {
-  size_t bytes = nodes_bytes(v, node, count), sum = 0, made = 0;
-  struct page **page = calloc(new, sizeof(struct page *));
-  uint64_t *first = calloc(new, sizeof *first);
-  int err = page == NULL || first == NULL ? PPRF_ERR_NOMEM : PPRF_OK;
-  for (size_t from = 0; made < new && err == PPRF_OK; made++) {
-    size_t to = from;
+  size_t bytes = nodes_bytes(v, node, count), sum = 0, from = 0, to = 0;
+  int err = PPRF_OK;
+  for (size_t k = i; k < i + old && err == PPRF_OK; k++) {
+    struct page *c = p->child[k].page;
+    err = entry_gone(v, &p->child[k]);
+    if (page_clean(c))
+      lru_remove(v, c);
+    page_free(c);
+    p->child[k].page = NULL;
+  }
+  if (err == PPRF_OK)
+    err = failed(page_splice(p, i, old, new), "commit");
+  for (size_t k = 1; k <= new && err == PPRF_OK; k++, from = to) {
+    struct entry *e = &p->child[i + k - 1];
     do
       sum += bytes_of(v, node, to++);
-    while (to < count && (made + 1 == new || sum *new < bytes *(made + 1)));
-    page[made] = calloc(1, sizeof **page);
-    err = page[made] == NULL ? PPRF_ERR_NOMEM
-                             : key_of_nodes(&page[made]->key, &v->tree, node + from, to - from);
-    first[made] = node[from].start;
-    from = to;
+    while (to < count && (k == new || sum *new < bytes *k));
+    *e = (struct entry){.first = node[from].start, .page = calloc(1, sizeof *e->page)};
+    if (e->page == NULL)
+      return failed(PPRF_ERR_NOMEM, "commit");
+    e->page->parent = p;
+    err = failed(key_of_nodes(&e->page->key, &v->tree, node + from, to - from), "commit");
+    if (err == PPRF_OK)
+      err = write_page(v, e, p == &v->top && p->count == 1, node + from, to - from);
   }
-  for (size_t k = i + new; k < i + old &&err == PPRF_OK; k++)
-    err = entry_gone(v, &p->child[k]);
-  if (err == PPRF_OK && new > old)
-    err = page_splice(p, i + old, 0, new - old);
-  for (size_t k = 0; k < (err == PPRF_OK ? old : 0); k++) {
-    if (page_clean(p->child[i + k].page))
-      lru_remove(v, p->child[i + k].page);
-    page_free(p->child[i + k].page);
-  }
-  if (err == PPRF_OK && new < old)
-    (void)page_splice(p, i + new, old - new, 0);
-  for (size_t k = 0; k < made; k++)
-    if (err == PPRF_OK) {
-      page[k]->parent = p;
-      page[k]->dirty = true;
-      p->child[i + k].first = first[k];
-      p->child[i + k].page = page[k];
-    } else
-      page_free(page[k]);
-  free(page);
-  free(first);
-  return failed(err, "commit");
+  return err;
 }
 
-/* The nodes of n leaf pages of p. */
-static int gather(pprf_vault *v, struct page *p, size_t from, size_t n, struct node **node,
-                  size_t *count)
+/* Add the nodes of leaf page i of p. */
+static int gather(pprf_vault *v, struct page *p, size_t i, struct node **node, size_t *count)
 {
-  int err = PPRF_OK;
-  *node = NULL;
-  *count = 0;
-  for (size_t k = from; k < from + n && err == PPRF_OK; k++) {
-    struct node *part = NULL, *both;
-    size_t more = 0;
-    if (p->child[k].page == NULL)
-      err = page_load(v, p, &p->child[k]);
-    if (err == PPRF_OK)
-      err = failed(nodes_of_key(&part, &more, &v->tree, p->child[k].page->key), "commit");
-    if (err == PPRF_OK && (both = calloc(*count + more + 1, sizeof *both)) == NULL)
-      err = failed(PPRF_ERR_NOMEM, "commit");
-    else if (err == PPRF_OK) {
-      memcpy(both, *node != NULL ? *node : part, *count * sizeof *both);
-      memcpy(both + *count, part, more * sizeof *both);
-      nodes_free(*node, *count);
-      *node = both;
-      *count += more;
-    }
-    nodes_free(part, more);
+  struct node *more = NULL, *both;
+  size_t n = 0;
+  int err = p->child[i].page == NULL ? page_load(v, p, &p->child[i]) : PPRF_OK;
+  if (err == PPRF_OK)
+    err = failed(nodes_of_key(&more, &n, &v->tree, p->child[i].page->key), "commit");
+  if (err == PPRF_OK && (both = calloc(*count + n + 1, sizeof *both)) == NULL)
+    err = failed(PPRF_ERR_NOMEM, "commit");
+  else if (err == PPRF_OK) {
+    if (*count > 0)
+      memcpy(both, *node, *count * sizeof *both);
+    memcpy(both + *count, more, n * sizeof *both);
+    nodes_free(*node, *count);
+    *node = both;
+    *count += n;
   }
+  nodes_free(more, n);
   return err;
 }
 
@@ -175,35 +142,30 @@ static int gather(pprf_vault *v, struct page *p, size_t from, size_t n, struct n
  * large or small, the next one takes part, so that pages stay two thirds full.  *step: entries now done. */
 static int flush_leaf(pprf_vault *v, struct page *p, size_t i, size_t *step)
 {
-  struct node *node;
-  size_t count, old = 1, new = 1;
-  int err = gather(v, p, i, 1, &node, &count);
-  size_t bytes = nodes_bytes(v, node, err == PPRF_OK ? count : 0), total = bytes;
+  struct node *node = NULL;
+  size_t count = 0, old = 1, new = 1;
+  int err = gather(v, p, i, &node, &count);
+  size_t own = count, bytes = nodes_bytes(v, node, own), total = bytes;
+  bool odd = bytes > PAGE_MAX || bytes < PAGE_MAX / 4;
   *step = 1;
-  if (err == PPRF_OK && count == 0 && p != &v->top) {
+  if (err == PPRF_OK && own == 0 && p != &v->top) {
     *step = 0;
     err = remove_entry(v, p, i);
     nodes_free(node, count);
     return err;
   }
-  bool odd = bytes > PAGE_MAX || bytes < PAGE_MAX / 4;
   if (err == PPRF_OK && odd && i + 1 < p->count) {
     old = 2;
-    nodes_free(node, count);
-    err = gather(v, p, i, 2, &node, &count);
-    total = nodes_bytes(v, node, err == PPRF_OK ? count : 0);
+    err = gather(v, p, i + 1, &node, &count);
+    total = nodes_bytes(v, node, count);
   }
   if (total > PAGE_MAX - PAGE_MAX / 10)
     new = total <= 2 * PAGE_MAX - PAGE_MAX / 10 ? 2 : total * 20 / (17 * PAGE_MAX) + 1;
   if (err == PPRF_OK && (bytes > PAGE_MAX || new < old)) {
-    err = repack(v, p, i, old, new, node, count);
     *step = new;
-    if (err == PPRF_OK)
-      err = write_entries(v, p, i, new);
-  } else if (err == PPRF_OK && old == 1)
-    err = write_page(v, &p->child[i], p == &v->top && p->count == 1, node, count);
-  else if (err == PPRF_OK)
-    err = write_entries(v, p, i, 1);
+    err = repack(v, p, i, old, new, node, count);
+  } else if (err == PPRF_OK)
+    err = write_page(v, &p->child[i], p == &v->top && p->count == 1, node, own);
   nodes_free(node, count);
   return err;
 }
@@ -241,7 +203,9 @@ static int flush_inner(pprf_vault *v, struct page *p, size_t i, size_t *step)
     p->child[i + k].first = part->child[0].first;
     p->child[i + k].page = part;
   }
-  return err == PPRF_OK ? write_entries(v, p, i, new) : failed(err, "commit");
+  for (size_t k = i; k < i + new && err == PPRF_OK; k++)
+    err = write_page(v, &p->child[k], p == &v->top && p->count == 1, NULL, 0);
+  return failed(err, "commit");
 }
 
 /* Write the dirty pages below p. */
@@ -362,24 +326,6 @@ static int check_cell(pprf_vault *v)
   return err;
 }
 
-static int lower(const void *a, const void *b)
-{
-  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return (x > y) - (x < y);
-}
-
-int vault_rows(pprf_vault *v, struct rows *used)
-{
-  struct entry root;
-  int err = tree_root(v, &root);
-  if (err == PPRF_OK)
-    err = tree_rows(v, &root, 0, used);
-  OPENSSL_cleanse(&root, sizeof root);
-  if (err == PPRF_OK)
-    qsort(used->at, used->count, sizeof *used->at, lower);
-  return err;
-}
-
 /* Find the free rows if there must be many: earlier handles left them.  Not while another root is in the store: a late
  * request may still bring its value into the cell. */
 static int search(pprf_vault *v)
@@ -391,7 +337,7 @@ static int search(pprf_vault *v)
   int err = store_newest(&v->store, v->root.counter + ROOT_AHEAD, &newest);
   if (err != PPRF_OK || newest != v->root.counter)
     return err;
-  err = vault_rows(v, &used);
+  err = tree_walk(v, 0, false, &used);
   if (err == PPRF_OK) /* the table may have foreign rows beyond */
     v->store.last_row = used.at[used.count - 1];
   uint64_t row = 1, room = 2 * used.count + 16;

@@ -28,6 +28,7 @@ enum { WRITE, TRUNCATE };
 enum { CUT, KILL, EIO_ONCE, ENOSPC_ONCE, QUIET }; /* what happens at step `when` of a session */
 static int event, when, steps;
 static bool dead; /* nothing reaches a file any more */
+static bool reads_fail; /* one may */
 static uint64_t state, cuts;
 static int leaks;
 
@@ -329,6 +330,10 @@ static int vfs_close(sqlite3_file *h)
 static int vfs_read(sqlite3_file *h, void *out, int len, sqlite3_int64 at)
 {
   const struct bytes *b = &OF(h)->now;
+  if (reads_fail && event == EIO_ONCE && rnd(20) == 0) {
+    reads_fail = false;
+    return SQLITE_IOERR_READ;
+  }
   size_t have = (size_t)at < b->len ? b->len - (size_t)at : 0;
   have = have < (size_t)len ? have : (size_t)len;
   memset(out, 0, (size_t)len);
@@ -585,7 +590,9 @@ static pprf_vault *open_vault(const char *path, bool quiet)
 {
   struct pprf_vault_cell c = cell();
   pprf_vault *v;
+  reads_fail = true;
   int err = pprf_vault_open(&v, path, &c, &options);
+  reads_fail = false;
   tap_check(err == PPRF_OK || !quiet, "%s does not open: %d, %s", path, err, pprf_vault_error());
   return v;
 }
@@ -600,7 +607,9 @@ static bool commit(pprf_vault *v, uint64_t last)
   if (in_file)
     set(&was, &cell_file->now);
   wrong = false;
+  reads_fail = true;
   int err = pprf_vault_commit(v, &until);
+  reads_fail = false;
   tap_check(!wrong || err == PPRF_VAULT_ERR_CELL, "a wrong value in the cell: %d", err);
   tap_check(err != PPRF_VAULT_ERR_CLOSED || pprf_vault_erase(v, 0, NULL) == err,
             "a closed handle erases");
@@ -708,6 +717,7 @@ static void trial(uint64_t seed)
   struct pprf_vault_cell c = cell();
   int err = pprf_vault_create(&v, store, &c, &key, &options);
   tap_check(err == PPRF_OK || event != QUIET, "create: %s", pprf_vault_error());
+  tap_check(v == NULL || named(store, false)->now.at[18] == 2, "a vault without a log");
   odd = !in_file;
   erase(v, v == NULL ? 0 : 500, &last);
   if (v != NULL && commit(v, last))

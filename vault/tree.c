@@ -143,20 +143,69 @@ int tree_root(const pprf_vault *v, struct entry *root)
   return derive(root->key, v->value, CELL, v->root.salt, "pprf vault root");
 }
 
-int tree_rows(pprf_vault *v, const struct entry *e, unsigned above, struct rows *rows)
+/* What a walk over the pages on disk has seen. */
+struct walk {
+  int schema;
+  bool leaves; /* read leaf pages too */
+  struct rows *rows;
+  uint64_t nodes, end; /* end and height: of the last node */
+  unsigned height;
+};
+
+/* The nodes of pages one after the other are a cover too. */
+static bool walk_leaf(const struct node *node, size_t count, struct walk *w)
+{
+  bool good = count == 0 || w->nodes == 0 ||
+              (node->start >= w->end && !(node->start == w->end && node->height == w->height &&
+                                          (node->start >> node->height) % 2 == 1));
+  if (count > 0) {
+    w->height = node[count - 1].height;
+    w->end = node[count - 1].start + (UINT64_C(1) << w->height);
+    w->nodes += count;
+  }
+  return good;
+}
+
+static int walk_page(pprf_vault *v, const struct entry *e, unsigned above, struct walk *w)
 {
   struct page p = {.level = 0};
   struct node *node = NULL;
   size_t count = 0;
-  uint64_t total;
-  int err = failed(rows_push(rows, e->row), "page");
-  if (err == PPRF_OK && above != 1) /* leaf pages are not read */
-    err = page_read(v, 0, e, above, &p, &node, &count, &total);
+  uint64_t total = 0;
+  int err = failed(rows_push(w->rows, e->row), "page");
+  if (err == PPRF_OK && (w->leaves || above != 1))
+    err = page_read(v, w->schema, e, above, &p, &node, &count, &total);
+  if (err == PPRF_OK && !walk_leaf(node, count, w))
+    err = fail(PPRF_VAULT_ERR_DAMAGED, "page %llu: its nodes and those before are no cover",
+               (unsigned long long)e->row);
   nodes_free(node, count);
   pprf_free(p.key);
   for (size_t i = 0; i < p.count && err == PPRF_OK; i++)
-    err = tree_rows(v, &p.child[i], p.level, rows);
+    err = walk_page(v, &p.child[i], p.level, w);
   wipe_free(p.child, p.room * sizeof *p.child);
+  if (err == PPRF_OK && above == 0 && w->leaves && w->nodes != total)
+    err = fail(PPRF_VAULT_ERR_DAMAGED, "page %llu: the root says %llu nodes, the leaves have %llu",
+               (unsigned long long)e->row, (unsigned long long)total, (unsigned long long)w->nodes);
+  return err;
+}
+
+static int lower(const void *a, const void *b)
+{
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+int tree_walk(pprf_vault *v, int schema, bool leaves, struct rows *rows)
+{
+  struct walk w = {.schema = schema, .leaves = leaves, .rows = rows};
+  struct entry root;
+  int err = tree_root(v, &root);
+  rows->count = 0;
+  if (err == PPRF_OK)
+    err = walk_page(v, &root, 0, &w);
+  OPENSSL_cleanse(&root, sizeof root);
+  if (err == PPRF_OK)
+    qsort(rows->at, rows->count, sizeof *rows->at, lower);
   return err;
 }
 

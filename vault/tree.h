@@ -75,16 +75,15 @@ int page_read(pprf_vault *v, int schema, const struct entry *e, unsigned above, 
               struct node **node, size_t *count, uint64_t *total);
 /** The entry of the confirmed root, not of the one in memory, which may be of a commit that failed. */
 int tree_root(const pprf_vault *v, struct entry *root);
-/** The rows of a page and those below it, as the inner pages on disk say. */
-int tree_rows(pprf_vault *v, const struct entry *e, unsigned above, struct rows *rows);
+/** Read all pages on disk, of the mirror if schema is 1, and check that their nodes are a cover; or only the inner ones.
+ * rows: all that are in use, in order; to be freed, on errors too. */
+int tree_walk(pprf_vault *v, int schema, bool leaves, struct rows *rows);
 /** Load the page of an entry of `parent`. */
 int page_load(pprf_vault *v, struct page *parent, struct entry *e);
 /** The leaf page that holds the nodes at and around a leaf; NULL if all is erased.  *until: the last leaf before the
  * next page. */
 int tree_find(pprf_vault *v, uint64_t leaf, struct page **found, uint64_t *until);
 
-/** All rows in use, in order. */
-int vault_rows(pprf_vault *v, struct rows *used);
 /** Write all changes and have the cell confirm them. */
 int vault_commit(pprf_vault *v);
 /** After a failed sync the handle does nothing more; with a damaged page it writes nothing more. @return err */

@@ -134,63 +134,6 @@ int pprf_vault_commit(pprf_vault *v, uint64_t *final)
   return err != PPRF_OK ? err : leave(v, result);
 }
 
-/* What a walk over the pages on disk has seen. */
-struct walk {
-  int schema;
-  uint64_t pages, nodes, end; /* end and height: of the last node */
-  unsigned height;
-};
-
-/* The nodes of pages one after the other are a cover too. */
-static bool walk_leaf(const struct node *node, size_t count, struct walk *w)
-{
-  bool good = count == 0 || w->nodes == 0 ||
-              (node->start >= w->end && !(node->start == w->end && node->height == w->height &&
-                                          (node->start >> node->height) % 2 == 1));
-  if (count > 0) {
-    w->height = node[count - 1].height;
-    w->end = node[count - 1].start + (UINT64_C(1) << w->height);
-    w->nodes += count;
-  }
-  return good;
-}
-
-static int walk_page(pprf_vault *v, const struct entry *e, unsigned above, struct walk *w)
-{
-  struct page p = {.level = 0};
-  struct node *node;
-  size_t count;
-  uint64_t total;
-  int err = page_read(v, w->schema, e, above, &p, &node, &count, &total);
-  if (err == PPRF_OK && !walk_leaf(node, count, w))
-    err = fail(PPRF_VAULT_ERR_DAMAGED, "page %llu: its nodes and those before are no cover",
-               (unsigned long long)e->row);
-  nodes_free(node, count);
-  pprf_free(p.key);
-  w->pages++;
-  for (size_t i = 0; i < p.count && err == PPRF_OK; i++)
-    err = walk_page(v, &p.child[i], p.level, w);
-  wipe_free(p.child, p.room * sizeof *p.child);
-  if (err == PPRF_OK && above == 0 && w->nodes != total)
-    err = fail(PPRF_VAULT_ERR_DAMAGED, "page %llu: the root says %llu nodes, the leaves have %llu",
-               (unsigned long long)e->row, (unsigned long long)total, (unsigned long long)w->nodes);
-  return err;
-}
-
-/* Read all pages of the store, or of the mirror, and count them. */
-static int walk(pprf_vault *v, int schema, uint64_t *pages)
-{
-  struct walk w = {.schema = schema};
-  struct entry root;
-  int err = tree_root(v, &root);
-  if (err == PPRF_OK)
-    err = walk_page(v, &root, 0, &w);
-  OPENSSL_cleanse(&root, sizeof root);
-  if (pages != NULL)
-    *pages += w.pages;
-  return err;
-}
-
 int pprf_vault_verify(pprf_vault *v, uint64_t *pages)
 {
   if (pages != NULL)
@@ -198,14 +141,16 @@ int pprf_vault_verify(pprf_vault *v, uint64_t *pages)
   int err = enter(v, false);
   if (err != PPRF_OK)
     return err;
-  for (int i = 0; i < v->store.schemas && err == PPRF_OK; i++)
-    err = walk(v, i, pages);
   struct rows used = {NULL, 0, 0};
   uint64_t newest;
+  for (int i = v->store.schemas; i-- > 0 && err == PPRF_OK;) { /* the store last: its rows stay */
+    err = tree_walk(v, i, true, &used);
+    if (pages != NULL)
+      *pages += used.count;
+  }
   if (err == PPRF_OK &&
       (err = store_newest(&v->store, v->root.counter + ROOT_AHEAD, &newest)) == PPRF_OK &&
-      newest == v->root.counter && /* no other root needs pages */
-      (err = vault_rows(v, &used)) == PPRF_OK)
+      newest == v->root.counter) /* no other root needs pages */
     err = store_shrink(&v->store, &used);
   free(used.at);
   return leave(v, err);
@@ -404,18 +349,21 @@ static int open_mirror(pprf_vault *v, const char *path)
   int err = store_mirror(&v->store, path, directory, &v->tree, &is);
   if (err != PPRF_OK)
     return err;
-  int its = is == CURRENT && v->root.counter > 0 ? walk(v, 1, NULL) : PPRF_OK;
+  struct rows rows = {NULL, 0, 0};
+  int its = is == CURRENT && v->root.counter > 0 ? tree_walk(v, 1, true, &rows) : PPRF_OK;
   if (is != CURRENT || its != PPRF_OK) {
     (void)snprintf(v->notice, sizeof v->notice, "mirror %s: made anew from the store: %s",
                    directory,
                    is == MISSING  ? "there was none"
                    : is == BEHIND ? "it was not of the same commit"
                                   : pprf_vault_error());
-    if (v->root.counter > 0 && (err = walk(v, 0, NULL)) != PPRF_OK)
-      return fail(err, "mirror %s: not made anew, as the store is not whole: %s", directory,
-                  pprf_vault_error());
-    err = store_copy(&v->store);
+    if (v->root.counter > 0 && (err = tree_walk(v, 0, true, &rows)) != PPRF_OK)
+      (void)fail(err, "mirror %s: not made anew, as the store is not whole: %s", directory,
+                 pprf_vault_error());
+    else
+      err = store_copy(&v->store);
   }
+  free(rows.at);
   return err == PPRF_OK ? store_join(&v->store) : err;
 }
 
