@@ -139,6 +139,12 @@ void redact_tree_close(struct redact_tree *t);
 
 /* ---- JSON ---- */
 
+/** Split a JSON text into parts and append each to parts as a byte string.
+ * @param[in]  pointers, count  values that are one part each, not split.
+ * @param[out] where  what an error is about, as for pprf_redact_sign; set only on such an error.
+ * @return PPRF_OK, or JSON, DUPLICATE, POINTER, LIMIT or NOMEM. */
+int redact_split(const struct redact_buffer *text, const char *const *pointers, size_t count,
+                 struct redact_buffer *parts, uint64_t *where);
 /** A double as RFC 8785 writes it. */
 void redact_number(double x, char out[32]);
 /** Length of the pointer of a JSON document's part, from the part's first 4 bytes. */

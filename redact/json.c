@@ -162,11 +162,9 @@ static void put_value(struct redact_buffer *b, json_t *value)
 struct splitter {
   const char *const *pointers;
   size_t count;
-  struct redact_buffer path, part; /* the path to the present value: a pointer */
-  bool *found;                     /* which pointers were */
-  pprf_redact_each *each;
-  void *arg;
-  uint64_t parts, *where;
+  struct redact_buffer path, part, *parts; /* the path to the present value: a pointer */
+  bool *found;                             /* which pointers were */
+  uint64_t done, *where;                   /* parts so far */
 };
 
 uint32_t redact_pointer_length(const uint8_t *part)
@@ -203,9 +201,10 @@ static int put_part(struct splitter *s, json_t *value)
   redact_put(&s->part, s->path.bytes, s->path.len);
   put_value(&s->part, value);
   redact_fail(&s->part.err, s->path.err);
-  struct pprf_redact_piece piece = {
-    .part = s->parts++, .len = s->part.len, .bytes = s->part.bytes, .bytes_len = s->part.len};
-  return s->part.err != PPRF_OK ? s->part.err : redact_answer(s->each(s->arg, &piece));
+  redact_put_bytes(s->parts, s->part.bytes, s->part.len);
+  redact_fail(&s->parts->err, s->part.err);
+  s->done++;
+  return s->parts->err;
 }
 
 /* Append /name to the path, escaped. */
@@ -237,7 +236,7 @@ static int split(struct splitter *s, json_t *value)
             ? PPRF_REDACT_ERR_LIMIT
             : split(s, names != NULL ? json_object_get(value, names[i]) : json_array_get(value, i));
     if (err == PPRF_REDACT_ERR_LIMIT)
-      *s->where = s->parts;
+      *s->where = s->done;
     s->path.len = len;
   }
   OPENSSL_free(names);
@@ -255,31 +254,24 @@ static int check_pointers(const struct splitter *s)
   return PPRF_OK;
 }
 
-int pprf_redact_split(const char *text, size_t len, const char *const *pointers, size_t count,
-                      pprf_redact_each *each, void *arg, uint64_t *where)
+int redact_split(const struct redact_buffer *text, const char *const *pointers, size_t count,
+                 struct redact_buffer *parts, uint64_t *where)
 {
-  uint64_t nowhere;
   json_error_t error;
-  struct splitter s = {.pointers = pointers,
-                       .count = count,
-                       .each = each,
-                       .arg = arg,
-                       .where = where != NULL ? where : &nowhere};
-  *s.where = REDACT_NOWHERE;
-  if (each == NULL || (text == NULL && len > 0) || (pointers == NULL && count > 0))
-    return PPRF_ERR_NULL;
-  const char *zero = len > 0 ? memchr(text, '\0', len) : NULL; /* jansson passes over some */
+  struct splitter s = {.pointers = pointers, .count = count, .parts = parts, .where = where};
+  /* jansson passes over some zero bytes */
+  const uint8_t *zero = text->len > 0 ? memchr(text->bytes, '\0', text->len) : NULL;
   if (zero != NULL) {
-    *s.where = (uint64_t)(zero - text);
+    *where = (uint64_t)(zero - text->bytes);
     return PPRF_REDACT_ERR_JSON;
   }
   /* numbers are doubles in RFC 8785 */
   json_t *whole = json_loadb(
-    text != NULL ? text : "", len,
+    text->len > 0 ? (const char *)text->bytes : "", text->len,
     JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &error);
   if (whole == NULL) {
     enum json_error_code code = json_error_code(&error);
-    *s.where = error.position < 0 ? 0 : (uint64_t)error.position;
+    *where = error.position < 0 ? 0 : (uint64_t)error.position;
     return code == json_error_duplicate_key   ? PPRF_REDACT_ERR_DUPLICATE
            : code == json_error_out_of_memory ? PPRF_ERR_NOMEM
                                               : PPRF_REDACT_ERR_JSON;

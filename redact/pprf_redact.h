@@ -196,19 +196,6 @@ PPRF_API void pprf_redact_info(const pprf_redact *doc, struct pprf_redact_summar
 /** Wipe the proof's seeds and release the memory.  NULL is allowed. */
 PPRF_API void pprf_redact_close(pprf_redact *doc);
 
-/** Split a JSON text into parts, as pprf_redact_sign does.
- * @param[in]  text      JSON in UTF-8.
- * @param[in]  len       its length in bytes.
- * @param[in]  pointers  values that are one part each, not split.
- * @param[in]  count     their number.
- * @param[in]  each      receives each part, whole, in order.
- * @param[in]  arg       passed to each.
- * @param[out] where     as for pprf_redact_sign; may be NULL.
- * @retval PPRF_OK       every part was passed to each.
- * @retval others        JSON, DUPLICATE, POINTER, LIMIT; NOMEM and NULL of pprf.h. */
-PPRF_API int pprf_redact_split(const char *text, size_t len, const char *const *pointers,
-                               size_t count, pprf_redact_each *each, void *arg, uint64_t *where);
-
 #ifdef __cplusplus
 }
 #endif

@@ -554,15 +554,9 @@ void pprf_redact_info(const pprf_redact *doc, struct pprf_redact_summary *info)
 struct signer {
   struct pprf_redact doc;
   const struct pprf_redact_options *options;
-  struct redact_buffer text, parts;
+  struct redact_buffer parts;
   pprf_key *key;
 };
-
-static int collect_part(void *arg, const struct pprf_redact_piece *p)
-{
-  redact_put_bytes(arg, p->bytes, p->bytes_len);
-  return PPRF_OK;
-}
 
 /* Mark the parts at and below a pointer as required. */
 static void require_pointer(struct signer *s, size_t i)
@@ -588,18 +582,18 @@ static int split_input(struct signer *s)
 {
   struct redact_input *in = &s->doc.in;
   const struct pprf_redact_options *o = s->options;
+  struct redact_buffer text = {0};
   size_t got;
   do {
     const uint8_t *bytes = redact_peek(in, 0, 1, &got);
-    redact_put(&s->text, bytes, got);
+    redact_put(&text, bytes, got);
     in->at += got;
   } while (got > 0);
   int err = in->err;
-  redact_fail(&err, s->text.err);
+  redact_fail(&err, text.err);
   if (err == PPRF_OK)
-    err = pprf_redact_split((const char *)s->text.bytes, s->text.len, o->pointers, o->pointer_count,
-                            collect_part, &s->parts, &s->doc.where);
-  redact_fail(&err, s->parts.err);
+    err = redact_split(&text, o->pointers, o->pointer_count, &s->parts, &s->doc.where);
+  redact_buffer_free(&text);
   redact_input_close(in);
   *in =
     (struct redact_input){.window = s->parts.bytes, .len = s->parts.len, .whole = true, .err = err};
@@ -692,7 +686,6 @@ int pprf_redact_sign(pprf_redact_read *read, void *in, EVP_PKEY *key,
     *where = s.doc.where;
   pprf_free(s.key);
   release(&s.doc);
-  redact_buffer_free(&s.text);
   redact_buffer_free(&s.parts);
   return err;
 }

@@ -44,7 +44,7 @@ $(B)/redact/fuzz: $(B)/redact/fuzz_redact $(B)/redact/test.so
 	@chmod +x $@
 .PHONY: test-redact-full
 test-full: test-redact-full
-test-redact-full: deps-build deps-test deps-fuzz ## fuzz redactable documents for FUZZ_SECONDS; sign, redact and verify 1 GB in 90 MB
+test-redact-full: deps-build deps-test deps-fuzz ## fuzz redactable documents for FUZZ_SECONDS; sign, redact and verify 1 GB in 90 MB (BYTES=...)
 	@$(MAKE) --no-print-directory $(B)/redact/fuzz $(B)/redact/test.so $(B)/pprf-redact
 	@$(B)/redact/fuzz $(FUZZ_SECONDS)
-	@BYTES=1000000000 redact/test_redact.py test_a_large_file_takes_little_memory
+	@BYTES=$(or $(BYTES),1000000000) redact/test_redact.py test_a_large_file_takes_little_memory
