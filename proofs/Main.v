@@ -1,8 +1,8 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (* The end of the proof: the headline theorems, each closed under the global context. *)
 From Coq Require Import ZArith.
-From Pprf.spec Require Import RefGame OptGame AttackCost Sha3Suite CodeSuite SaltedSuite PrpGame SuiteFamilies AesSuite.
-From Pprf.proofs Require Import RefSecurity RefInhabited AttackCost OptSecurity OptInhabited Sha3Security CodeSecurity SaltedSecurity.
+From Pprf.spec Require Import RefGame OptGame PackedGame AttackCost Sha3Suite CodeSuite SaltedSuite PrpGame SuiteFamilies AesSuite.
+From Pprf.proofs Require Import RefSecurity RefInhabited AttackCost OptSecurity OptInhabited PackedSecurity PackedInhabited Sha3Security CodeSecurity SaltedSecurity.
 From Pprf.proofs Require Import PrpSwitch SuiteBounds AesSecurity.
 From Pprf.spec Require Import AcslMemory AcslRef AcslOpt AcslApi AcslKey AcslImport AcslStore AcslCodec.
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -30,6 +30,13 @@ Print Assumptions sha3_suite_ok.
 Print Assumptions opt_inhabited.
 Print Assumptions ref_inhabited.
 Print Assumptions keccak_is_the_suite.
+(* For keys with opt's packed store: any suite, and the three with 16-byte seeds; memory that is ready. *)
+Print Assumptions packed_suite_secure.
+Print Assumptions packed_sha3_secure.
+Print Assumptions packed_salted_secure.
+Print Assumptions packed_aes_secure.
+Print Assumptions packed_attack_cost.
+Print Assumptions packed_ready_exists.
 (* The same four for sha3-256-salted, whatever the salt; and with a random public salt. *)
 Print Assumptions ref_salted_secure.
 Print Assumptions opt_salted_secure.

@@ -27,8 +27,9 @@ Theorem ref_attack_cost (S : suite) (d : nat) (Fault : Type) (fails : seq (Z * Z
     (ev_guess (zero_block S) 0 U (against_model d fails l M0 A)).
 Proof.
 move=> d0 B; apply: attack_cost.
-apply: (@model_asks S d Fault fails (key unit) id (fun K c _ => puncture_call d no_seed c K) (fun _ => image d l M0)
-  (@as_model S d _ fails l M0)) => //.
+apply: (@model_asks S d Fault (key unit) id (fun K c _ => puncture_call d no_seed c K) (fun K _ _ => K) (fun _ => fails)
+  (fun _ => image d l M0) (@as_model S d _ fails l M0)) => //.
+- by move=> [*].
 by rewrite /bare cover_pred0.
 Qed.
 
@@ -39,9 +40,9 @@ Theorem opt_attack_cost (S : suite) (d : nat) (Fault : Type) (fails : seq (Z * Z
     (ev_guess (zero_block S) 0 U (opt_against_model d fails marks shown l M0 A)).
 Proof.
 move=> d0 B; apply: attack_cost.
-apply: (@model_asks S d (order Fault) fails (key unit * seq Z)%type fst
-  (fun m c o => (puncture_call d no_seed c m.1, marks (places d m.1) m.2 c o))
+apply: (@model_asks S d (order Fault) (key unit * seq Z)%type fst
+  (fun m c o => (puncture_call d no_seed c m.1, marks (places d m.1) m.2 c o)) (fun m _ _ => m) (fun _ => fails)
   (fun m => opt_image d shown l M0 m.2) (@opt_as_model S d _ fails marks shown l M0)) => //.
-- by move=> st c u f k /=; case: (mem st).
+- by move=> [[K ws] *].
 - by rewrite /bare cover_pred0.
 Qed.

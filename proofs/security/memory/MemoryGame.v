@@ -150,7 +150,6 @@ Section Game.
 Variable S : suite.
 Variable d : nat.
 Variable Fault : Type.
-Variable fails : seq (Z * Z) -> call -> Fault -> Z.
 Local Notation Seed := (block S).
 Local Notation G := (@suite_prg S d).
 Local Notation keyc := (@keyc S d).
@@ -174,10 +173,12 @@ Hypothesis oracle_steal : forall w R st qs, oracle w R st (Steal Fault qs) =
   if permitted d st (Steal Fault qs) then Ret (Some (map (peek (mem st)) qs), stolen d st)
   else Ret (None, st).
 
-(* What the adversary against the model keeps, the positions of the nodes among it; how it draws memory. *)
+(* What the adversary against the model keeps, the positions of the nodes among it: what a call that succeeds makes
+   of it, and one that fails; whether calls fail; how it draws memory. *)
 Variable Kept : Type.
 Variable positions : Kept -> Ggm.key unit.
-Variable kept_after : Kept -> call -> Fault -> Kept.
+Variables kept_after kept_failed : Kept -> call -> Fault -> Kept.
+Variable fails : Kept -> seq (Z * Z) -> call -> Fault -> Z.
 Variable image : Kept -> Ggm.key Seed -> pointer -> Z.
 Variable model_of : ref_state Kept -> ref_adversary S Fault -> ev_adversary Seed d.
 Hypothesis model_of_end : forall st b, model_of st (Conclude _ b) = Conclude _ b.
@@ -186,11 +187,11 @@ Hypothesis model_of_coins : forall st (X : finType) (x0 : X) k,
 Hypothesis model_of_call : forall st c u f k,
   model_of st (@Ask _ reply (Call c u f) k) =
   if permitted d st (Call c u f) then
-    let r := result_of d fails (positions (mem st)) c f in
+    let r := result_of d (fails (mem st)) (positions (mem st)) c f in
     if r =? PPRF_OK then
       ask_value c u (fun y => ask_puncture c
         (model_of (called c u (kept_after (mem st) c f) st) (k (Some (r, y)))))
-    else model_of st (k (Some (r, None)))
+    else model_of (RefState (kept_failed (mem st) c f) (erased st) (known st) (challenged st)) (k (Some (r, None)))
   else model_of st (k None).
 Hypothesis model_of_steal : forall st qs k,
   model_of st (@Ask _ reply (Steal Fault qs) k) =
@@ -210,9 +211,9 @@ elim: A st => [b|X x0 k IH|[c u f|qs] k IH] st.
   case: Z.eqb_spec => [r0|_]; last by apply: IH; apply: B.
   have [_ tr] := result_ok r0.
   have P y m : challenges_in (first_leaves 0 q) (ask_puncture c
-      (model_of (called c u m st) (k (Some (result_of d fails (positions (mem st)) c f, y))))).
+      (model_of (called c u m st) (k (Some (result_of d (fails (mem st)) (positions (mem st)) c f, y))))).
     have I : challenges_in (first_leaves 0 q)
-        (model_of (called c u m st) (k (Some (result_of d fails (positions (mem st)) c f, y)))).
+        (model_of (called c u m st) (k (Some (result_of d (fails (mem st)) (positions (mem st)) c f, y)))).
       by apply: IH; apply: B.
     by rewrite /ask_puncture; case: (call_region d c) => [r|] //; case: insub => [r'|].
   rewrite /ask_value; case tE : (target c) B0 => [x|] B0; last exact: P.
@@ -236,23 +237,25 @@ Qed.
 
 Lemma model_asks q t A st P : 0 < d ->
   (forall m c f, positions (kept_after m c f) = puncture_call d no_seed c (positions m)) ->
+  (forall m c f, positions (kept_failed m c f) = positions m) ->
   calls_at_most q t A -> positions (mem st) = bare P ->
   asks_at_most q (t * 2 ^ d.-1) (bare P) (model_of st A).
 Proof.
-move=> d0 positions_after.
+move=> d0 positions_after positions_failed.
 elim: A q t st P => [b|X x0 k IH|[c u f|qs] k IH] q t st P.
 - by rewrite model_of_end.
 - by rewrite model_of_coins => B E x; apply: IH (B x) E.
 - case=> q0 B E; rewrite model_of_call.
-  have less y : asks_at_most q (t * 2 ^ d.-1) (bare P) (model_of st (k y)).
-    by apply: asks_le (leq_pred q) (leqnn _) _; apply: IH (B y) E.
-  case: ifP => // _; cbv zeta; case: ifP => // _.
+  have less st' y : positions (mem st') = bare P -> asks_at_most q (t * 2 ^ d.-1) (bare P) (model_of st' (k y)).
+    by move=> E'; apply: asks_le (leq_pred q) (leqnn _) _; apply: IH (B y) E'.
+  case: ifP => [_|_]; last exact: less.
+  cbv zeta; case: ifP => [_|_]; last by apply: less; rewrite /= positions_failed.
   have next y : asks_at_most q.-1 (t * 2 ^ d.-1) (bare P) (ask_puncture c
       (model_of (called c u (kept_after (mem st) c f) st)
-         (k (Some (result_of d fails (positions (mem st)) c f, y))))).
+         (k (Some (result_of d (fails (mem st)) (positions (mem st)) c f, y))))).
     have EP : positions (mem (called c u (kept_after (mem st) c f) st)) = bare (predU P (region_set c)).
       by rewrite /called /= positions_after E; apply: puncture_callE.
-    have H := IH _ _ t _ _ (B (Some (result_of d fails (positions (mem st)) c f, y))) EP.
+    have H := IH _ _ t _ _ (B (Some (result_of d (fails (mem st)) (positions (mem st)) c f, y))) EP.
     rewrite /ask_puncture; case cE : (call_region d c) => [r|].
       rewrite (insubT (fun r => region_ok d r) (region_call_ok cE)) /=; split=> // _; rewrite !subn0.
       by have := puncture_callE d no_seed c P tt; rewrite /puncture_call cE => ->.
@@ -279,8 +282,9 @@ Hypothesis positions_are : forall M P s m, holds_at M P s m -> positions m = bar
 Hypothesis step : forall M P s m c f, holds_at M P s m ->
   let p := perform M (words_of s) c f in
   let o := p.1.1 =? PPRF_OK in
-  [/\ p.1.1 = result_of d fails (keyc P s) c f, p.1.2 = (if o then value_of d G (keyc P s) c else None) &
-      holds_at p.2 (if o then (predU P (region_set c) : pred bitseq) else P) s (if o then kept_after m c f else m)].
+  [/\ p.1.1 = result_of d (fails m) (keyc P s) c f, p.1.2 = (if o then value_of d G (keyc P s) c else None) &
+      holds_at p.2 (if o then (predU P (region_set c) : pred bitseq) else P) s
+        (if o then kept_after m c f else kept_failed m c f)].
 Hypothesis imageE : forall M P s m q, holds_at M P s m -> peek M q = image m (keyc P s) q.
 
 Record corresponds (P : pred bitseq) (s : Seed) (st : ref_state memory) (st1 : ref_state Kept)
@@ -351,19 +355,19 @@ elim: A P st st1 st2 => [b|X x0 k IH|[c u f|qs] k IH] P st st1 st2 C.
   rewrite model_of_call run_call pE; case: ifP => pm; last exact: IH C.
   have [] := step c f (c_inv C).
   have mE : positions (mem st1) = bare P by exact: positions_are (c_inv C).
-  have rE : result_of d fails (positions (mem st1)) c f = result_of d fails (keyc P s) c f.
+  have rE : result_of d (fails (mem st1)) (positions (mem st1)) c f = result_of d (fails (mem st1)) (keyc P s) c f.
     by rewrite mE; apply: result_of_positions; rewrite bare_keyc.
   rewrite {}rE /=; case E : (perform _ _ _ _) => [[r v] M'] /= {E} -> vE I'.
   case: ifP vE I' => [/Z.eqb_spec rOK|_] vE I'; last first.
-    by apply: (IH _ P); case: C => I B g h k' t lv; split.
+    by apply: (IH _ P); case: C => I B g h k' t lv; split=> //; rewrite B.
   have [rng tr] := result_ok rOK.
   have tr' x (e : target c = Some x) := proj1 (tr x e).
   have next y rv ts :
       (forall x, (x < CModel.pow2 d)%num -> rv (leaf_path d x) = known (called c u M' st) x) ->
       ts = map (leaf_path d) (challenged (called c u M' st)) ->
-      Pr (run w s (called c u M' st) (k (Some (result_of d fails (keyc P s) c f, y)))) =
+      Pr (run w s (called c u M' st) (k (Some (result_of d (fails (mem st1)) (keyc P s) c f, y)))) =
       Pr (ev_run w s (State (held st2) rv ts) (ask_puncture c (model_of
-            (called c u (kept_after (mem st1) c f) st1) (k (Some (result_of d fails (keyc P s) c f, y)))))).
+            (called c u (kept_after (mem st1) c f) st1) (k (Some (result_of d (fails (mem st1)) (keyc P s) c f, y)))))).
     move=> R T; rewrite ask_punctureE; apply: IH; exact: after_call C rng tr' I' R T.
   have st2E : st2 = State (held st2) (revealed st2) (tested st2) by case: (st2).
   rewrite /ask_value vE /value_of; case tE : (target c) => [x|]; last first.

@@ -876,9 +876,10 @@ Theorem opt_game_is_model w A :
   Pr (@opt_game S d _ shown l F M0 w A) =
   Pr (@ev_game Seed (zero_block S) G d 0 w (@opt_against_model S d _ fails marks shown l M0 A)).
 Proof.
-refine (@game_is_model S d (order Fault) fails (opt_perform S l F) (opt_peek S d shown l)
+refine (@game_is_model S d (order Fault) (opt_perform S l F) (opt_peek S d shown l)
   (@opt_oracle S d Fault shown l F) _ _ (Ggm.key unit * seq Z) (fun m => m.1)
-  (fun m c o => (puncture_call d no_seed c m.1, marks (places d m.1) m.2 c o)) (fun m => opt_image d shown l M0 m.2)
+  (fun m c o => (puncture_call d no_seed c m.1, marks (places d m.1) m.2 c o)) (fun m _ _ => m) (fun _ => fails)
+  (fun m => opt_image d shown l M0 m.2)
   (@opt_as_model S d Fault fails marks shown l M0) _ _ _ _
   (fun M P s m => inv_at M P s m.2 /\ m.1 = bare d P) _ _ _ w (fun s => M1 s)
   (keygen tt, map (cell M0) shown) A _) => //.

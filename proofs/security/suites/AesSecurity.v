@@ -9,7 +9,7 @@ From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import LaneCode AesCode.
 From Pprf.spec Require Import Ggm CModel Probability Games Reductions Oracle EvaluationGame.
 From Pprf.spec Require Codec.
-From Pprf.spec Require Import Fips202 RefGame OptGame Sha3Suite CodeSuite SaltedSuite PrpGame SuiteFamilies AesSuite.
+From Pprf.spec Require Import Fips202 RefGame OptGame PackedGame Sha3Suite CodeSuite SaltedSuite PrpGame SuiteFamilies AesSuite.
 From Pprf.proofs Require Import Compat Layout ProbabilityFacts ReductionFacts EvaluationSecurity.
 From Pprf.proofs Require Import RefSecurity OptSecurity Sha3Security KeccakSym KeccakSound KeccakSuite.
 From Pprf.proofs Require Import AesRounds AesSound CodeSecurity SaltedSecurity PrpSwitch SuiteBounds.
@@ -122,6 +122,12 @@ move=> meets rdy.
 exact: (@opt_suite_secure (aes_suite salt) (aes_suite_ok _ _) words_wrap d (aes_prg salt d)
           (@aes_suite_prg d) Fault fails marks shown l F M0 meets rdy).
 Qed.
+
+Theorem packed_aes_secure (d : nat) (Fault : Type) (hidden : pred pointer) (l : packed_layout)
+    (F : opt_functions Fault) (U : AcslRef.pprf_seed -> memory) :
+  packed_meets_contracts (aes_suite salt) d hidden l F U -> packed_ready (aes_suite salt) d hidden l U ->
+  @packed_secure_by (aes_suite salt) d Fault hidden l F U (aes_prg salt d).
+Proof. exact: (@packed_suite_secure (aes_suite salt) (aes_suite_ok _ _) words_wrap d _ (@aes_suite_prg d)). Qed.
 
 (* The same if the contracts' PRG is what the portable C function computes. *)
 Theorem ref_aes_code_secure (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> Fault -> Z)

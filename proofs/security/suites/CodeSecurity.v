@@ -8,8 +8,8 @@ From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import LaneCode KeccakCode.
 From Pprf.spec Require Import Ggm CModel Probability Games Reductions Oracle EvaluationGame.
 From Pprf.proofs Require Import Correctness Layout ProbabilityFacts ReductionFacts EvaluationSecurity.
-From Pprf.spec Require Import Fips202 RefGame OptGame Sha3Suite CodeSuite.
-From Pprf.proofs Require Import MemoryGame RefSecurity OptSecurity Sha3Security KeccakSuite.
+From Pprf.spec Require Import Fips202 RefGame OptGame PackedGame Sha3Suite CodeSuite.
+From Pprf.proofs Require Import MemoryGame RefSecurity OptSecurity PackedSecurity Sha3Security KeccakSuite.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -92,8 +92,9 @@ Lemma opt_challenges_first (q : nat) (A : opt_adversary S Fault) st :
   tests_below_leaf (N.of_nat q) A ->
   challenges_in (first_leaves 0 q) (opt_as_model d fails marks shown l M0 st A).
 Proof.
-apply: (@model_challenges_first S d (order Fault) fails _ (fun m => m.1)
-  (fun m c o => (puncture_call d no_seed c m.1, marks (places d m.1) m.2 c o)) (fun m => opt_image d shown l M0 m.2)
+apply: (@model_challenges_first S d (order Fault) _ (fun m => m.1)
+  (fun m c o => (puncture_call d no_seed c m.1, marks (places d m.1) m.2 c o)) (fun m _ _ => m) (fun _ => fails)
+  (fun m => opt_image d shown l M0 m.2)
   (@opt_as_model S d Fault fails marks shown l M0)) => //.
 by move=> [[K ws] *].
 Qed.
@@ -148,6 +149,19 @@ split; [|split].
 - move=> A; rewrite adv /opt_node_attack -same; exact: ev_adv_bound_tree.
 move=> A q B; rewrite adv /opt_node_attack -same.
 by apply: ev_adv_bound_first => //; apply: opt_challenges_first.
+Qed.
+
+(* The same for keys with the packed store. *)
+Theorem packed_suite_secure (hidden : pred pointer) (l : packed_layout) (F : opt_functions Fault)
+    (U : AcslRef.pprf_seed -> memory) :
+  packed_meets_contracts S d hidden l F U -> packed_ready S d hidden l U -> packed_secure_by d hidden l F U H.
+Proof.
+move=> meets rdy.
+have adv A : packed_adv d hidden l F U A =
+    ev_adv (zero_block S) (@suite_prg S d) 0 (packed_against_model d hidden l F U A).
+  by rewrite /packed_adv !(packed_game_is_model ok wraps meets rdy).
+split=> [A|A q B]; rewrite adv /packed_node_attack -same; first exact: ev_adv_bound_tree.
+by apply: ev_adv_bound_first => //; apply: packed_challenges_first.
 Qed.
 
 (* The advantages themselves, as equations whose factor does not depend on the suite. *)
@@ -277,6 +291,12 @@ exact: (@opt_secure_plain sha3_suite sha3_prg d Fault fails marks shown l F M0
           (@opt_suite_secure sha3_suite sha3_suite_ok words_wrap d (fun _ => sha3_prg) (fun _ _ => erefl) Fault
              fails marks shown l F M0 meets rdy)).
 Qed.
+
+Theorem packed_sha3_secure (d : nat) (Fault : Type) (hidden : pred pointer) (l : packed_layout)
+    (F : opt_functions Fault) (U : AcslRef.pprf_seed -> memory) :
+  packed_meets_contracts sha3_suite d hidden l F U -> packed_ready sha3_suite d hidden l U ->
+  @packed_secure_by sha3_suite d Fault hidden l F U (fun _ => sha3_prg).
+Proof. exact: (@packed_suite_secure sha3_suite sha3_suite_ok words_wrap d _ (fun _ _ => erefl)). Qed.
 
 (* The same if the contracts' PRG is what one of the C functions computes. *)
 Theorem ref_code_secure (p : program) (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> Fault -> Z)

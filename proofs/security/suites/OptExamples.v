@@ -1,12 +1,13 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (* The statements about opt and SHA3-256 applied to functions that meet the contracts (OptInhabited.v): a key of
    depth 20, two words of its bitmap shown, and an adversary that is challenged on a leaf, punctures it, and reads
-   a slot and a word of the bitmap. *)
+   a slot and a word of the bitmap.  Those about packed keys are applied to memory that is ready, a thief that sees every
+   cell, and any functions that meet the contracts. *)
 From Coq Require Import NArith ZArith.
 From Pprf.spec Require Import AcslMemory AcslRef.
 From mathcomp Require Import all_ssreflect.
-From Pprf.spec Require Import Oracle RefGame OptGame Sha3Suite CodeSuite KeccakCode AttackCost.
-From Pprf.proofs Require Import RefSecurity Sha3Security RefExamples OptMemory OptInhabited AttackCost CodeSecurity.
+From Pprf.spec Require Import Oracle RefGame OptGame PackedGame Sha3Suite CodeSuite KeccakCode AttackCost.
+From Pprf.proofs Require Import RefSecurity Sha3Security RefExamples OptMemory OptInhabited PackedSecurity PackedInhabited AttackCost CodeSecurity.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -44,3 +45,14 @@ Definition opt_code_secure_ex :=
 
 Definition ref_code_secure_ex :=
   ref_code_secure scalar (ref_meeting (@keccak_suite_ok opt_keccak_scalar)) array_ready array_cleared.
+
+Example packed_ready_ex (S : suite) (ok : suite_ok S) : packed_ready S 20 pred0 place (fresh_key S 20).
+Proof. exact: (packed_ready_exists ok (isT : (0 < 20 <= 63)%N)). Qed.
+Definition packed_sha3_secure_ex O meets :=
+  @packed_sha3_secure 20 bool pred0 place O _ meets (packed_ready_ex sha3_suite_ok).
+Definition packed_thief_bound O meets := proj1 (@packed_sha3_secure_ex O meets) (opt_thief sha3_suite).
+Definition packed_suite_secure_ex O meets :=
+  @packed_suite_secure _ (@keccak_suite_ok opt_keccak_scalar) words_wrap 20 _ (fun _ s => keccak_halves s scalar) bool
+    pred0 place O _ meets (packed_ready_ex (@keccak_suite_ok opt_keccak_scalar)).
+Definition packed_attack_cost_ex O := @packed_attack_cost sha3_suite 20 bool pred0 place O (fresh_key sha3_suite 20)
+  (opt_thief sha3_suite) predT 2 1 isT opt_thief_calls.

@@ -5,7 +5,7 @@ From Coq Require Import NArith ZArith Lia.
 From Pprf.spec Require Import AcslMemory AcslRef.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Ggm CModel Oracle RefGame OptGame Sha3Suite CodeSuite SaltedSuite KeccakCode.
-From Pprf.proofs Require Import RefSecurity RefExamples OptMemory OptInhabited OptExamples SaltedSecurity.
+From Pprf.proofs Require Import RefSecurity RefExamples OptMemory OptInhabited PackedInhabited OptExamples SaltedSecurity.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -22,6 +22,8 @@ Local Notation C := (salted_code_suite a_salt opt_salted_scalar).
 Example salted_scalar : List.In opt_salted_scalar salted_functions.
 Proof. by left. Qed.
 
+Definition packed_salted_secure_ex O meets :=
+  @packed_salted_secure a_salt 20 bool pred0 place O _ meets (packed_ready_ex (salted_suite_ok a_salt _ _)).
 Definition ref_salted_secure_ex := ref_salted_secure (ref_meeting (salted_suite_ok a_salt _ _)) array_ready array_cleared.
 Definition ref_thief_bound := proj1 (proj2 ref_salted_secure_ex) (ref_thief S).
 Definition ref_thief_bound_first := proj2 (proj2 ref_salted_secure_ex) (ref_thief S) 1%nat (ref_thief_first_of a_salt).

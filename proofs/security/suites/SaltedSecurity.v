@@ -8,7 +8,7 @@ From Pprf.spec Require Import AcslMemory AcslKey.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import LaneCode KeccakCode.
 From Pprf.spec Require Import Ggm CModel Probability Games Reductions Oracle EvaluationGame.
-From Pprf.spec Require Import RefGame OptGame Sha3Suite CodeSuite SaltedSuite.
+From Pprf.spec Require Import RefGame OptGame PackedGame Sha3Suite CodeSuite SaltedSuite.
 From Pprf.proofs Require Import Layout ProbabilityFacts ReductionFacts EvaluationSecurity.
 From Pprf.proofs Require Import RefSecurity OptSecurity Sha3Security KeccakSuite CodeSecurity.
 Set Implicit Arguments.
@@ -80,6 +80,14 @@ Proof.
 move=> meets rdy.
 exact: (@opt_suite_secure (salted_suite salt) (salted_suite_ok _ _) words_wrap d (salted_prg salt d)
           (@salted_suite_prg d) Fault fails marks shown l F M0 meets rdy).
+Qed.
+
+Theorem packed_salted_secure (d : nat) (Fault : Type) (hidden : pred pointer) (l : packed_layout)
+    (F : opt_functions Fault) (U : AcslRef.pprf_seed -> memory) :
+  packed_meets_contracts (salted_suite salt) d hidden l F U -> packed_ready (salted_suite salt) d hidden l U ->
+  @packed_secure_by (salted_suite salt) d Fault hidden l F U (salted_prg salt d).
+Proof.
+exact: (@packed_suite_secure (salted_suite salt) (salted_suite_ok _ _) words_wrap d _ (@salted_suite_prg d)).
 Qed.
 
 (* The same if the contracts' PRG is what one of the C functions computes. *)

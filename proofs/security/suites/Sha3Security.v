@@ -96,8 +96,9 @@ Lemma challenges_first (S : suite) (q : nat) (A : ref_adversary S Fault) st :
   tests_below_leaf (N.of_nat q) A ->
   challenges_in (first_leaves 0 q) (as_model d fails l M0 st A).
 Proof.
-exact: (@model_challenges_first S d Fault fails _ (fun K => K) (fun K c _ => puncture_call d no_seed c K)
-  (fun _ => image d l M0) (@as_model S d Fault fails l M0)).
+apply: (@model_challenges_first S d Fault _ (fun K => K) (fun K c _ => puncture_call d no_seed c K) (fun K _ _ => K)
+  (fun _ => fails) (fun _ => image d l M0) (@as_model S d Fault fails l M0)) => //.
+by move=> [*].
 Qed.
 
 End Statement.
