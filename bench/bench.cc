@@ -654,8 +654,7 @@ void register_core(bool quick)
             [=](benchmark::State &state) { run_delegate(state, impl, scenario, depth); });
     for (bool prefault : {false, true})
       add("Latency", "opt", prefault ? "prefault" : "random", depth, [=](benchmark::State &state) {
-        // a prefaulted key has pair slots; one that starts packed needs a locking limit that fits
-        // both stores
+        // only pair slots are prefaulted
         run_latency(state, prefault ? &impl_slots : &impl_opt, "random", depth, prefault);
       });
   }

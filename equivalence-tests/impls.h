@@ -6,27 +6,6 @@
 
 #include "../cli/impls/impl.h"
 
-__attribute__((unused)) static int packed_setup(pprf_key **key, unsigned depth, const uint8_t *seed)
-{
-  struct pprf_options o = {
-    .size = sizeof o, .seed = seed, .depth = depth, .store = PPRF_STORE_PACKED};
-  return pprf_setup_with(key, &o);
-}
-
-__attribute__((unused)) static int packed_setup_with(pprf_key **key,
-                                                     const struct pprf_options *options)
-{
-  struct pprf_options o = *options;
-  o.store = PPRF_STORE_PACKED;
-  return pprf_setup_with(key, &o);
-}
-
-__attribute__((unused)) static int packed_import(pprf_key **key, const uint8_t *buf, size_t len)
-{
-  const struct pprf_import_options o = {.size = sizeof o, .store = PPRF_STORE_PACKED};
-  return pprf_import_with(key, buf, len, &o);
-}
-
 /* Options without a store select pair slots, if the depth allows them. */
 __attribute__((unused)) static int slots_setup_with(pprf_key **key,
                                                     const struct pprf_options *options)
@@ -55,39 +34,36 @@ __attribute__((unused)) static int slots_import(pprf_key **key, const uint8_t *b
   return err == PPRF_ERR_RANGE ? pprf_import(key, buf, len) : err;
 }
 
-/* import_with: into the store named by the options, see any_key */
-#define OPT_IN_STORE(store)                                                              \
-  {.name = #store,                      \
-   .setup = store##_setup,              \
-   .setup_with = store##_setup_with,    \
-   .eval = pprf_eval,                   \
-   .punct = pprf_punct,                 \
-   .eval_punct = pprf_eval_punct,       \
-   .punct_range = pprf_punct_range,     \
-   .delegate = pprf_delegate,           \
-   .node_count = pprf_node_count,       \
-   .memory_bytes = pprf_memory_bytes,   \
-   .memory_locked = pprf_memory_locked, \
-   .depth = pprf_depth,                 \
-   .suite = pprf_suite,                 \
-   .value_bytes = pprf_value_bytes,     \
-   .export_key = pprf_export,           \
-   .import_key = store##_import,        \
-   .import_with = pprf_import_with,     \
-   .free = pprf_free}
-
-/** opt with a fixed store; impl_opt uses the library's choice, which changes. */
-__attribute__((unused)) static const struct pprf_impl impl_slots = OPT_IN_STORE(slots),
-                                                      impl_packed = OPT_IN_STORE(packed);
+/** opt with pair slots; impl_opt has packed stores.  import_with: into the store named by the
+ * options, see any_key. */
+__attribute__((unused)) static const struct pprf_impl impl_slots = {
+  .name = "slots",
+  .setup = slots_setup,
+  .setup_with = slots_setup_with,
+  .eval = pprf_eval,
+  .punct = pprf_punct,
+  .eval_punct = pprf_eval_punct,
+  .punct_range = pprf_punct_range,
+  .delegate = pprf_delegate,
+  .node_count = pprf_node_count,
+  .memory_bytes = pprf_memory_bytes,
+  .memory_locked = pprf_memory_locked,
+  .depth = pprf_depth,
+  .suite = pprf_suite,
+  .value_bytes = pprf_value_bytes,
+  .export_key = pprf_export,
+  .import_key = slots_import,
+  .import_with = pprf_import_with,
+  .free = pprf_free};
 
 /** The two implementations, if opt's store does not matter. */
 #define IMPLS 2
 static const struct pprf_impl *const impls[IMPLS] = {&impl_ref, &impl_slots};
 
-/** These two, and opt with each fixed store. */
-#define STORES 4
+/** These two, and opt with a packed store. */
+#define STORES 3
 __attribute__((unused)) static const struct pprf_impl *const stores[STORES] = {
-  &impl_ref, &impl_slots, &impl_packed, &impl_opt};
+  &impl_ref, &impl_slots, &impl_opt};
 
 /** Whether a key of this depth exceeds the address space: opt maps 16 bytes for each pair of
  * leaves. */
@@ -102,9 +78,7 @@ __attribute__((unused)) static struct pprf_import_options any_key(const struct p
 {
   struct pprf_import_options any = {.size = sizeof any,
                                     .suites = PPRF_SUITES_16_BYTES | PPRF_SUITES_32_BYTES};
-  if (impl == &impl_packed)
-    any.store = PPRF_STORE_PACKED;
-  else if (impl == &impl_slots && depth <= PPRF_SLOTS_DEPTH_MAX)
+  if (impl == &impl_slots && depth <= PPRF_SLOTS_DEPTH_MAX)
     any.store = PPRF_STORE_SLOTS;
   return any;
 }

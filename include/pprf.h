@@ -156,19 +156,14 @@ PPRF_API int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_
 
 /** Where a key keeps its seeds; the values, the encoding and the results are the same. */
 enum {
-  /** The library chooses: a packed store.  At depths 10 to 20 a key changes to pair slots when it has more than
-   * 2^depth / 8 nodes, and back when it has fewer than 2^depth / 64; the operation that causes a change takes
-   * 0.1 to 0.3 us a node longer.  If memory for the other store is short, or its seeds could not be kept out of
-   * swap, the key stays as it is.  An imported key gets the store that suits its node count; with many nodes it is
-   * packed if memory for pair slots is short, or if only packed seeds can be kept out of swap. */
+  /** Packed, as PPRF_STORE_PACKED.  A key keeps its store. */
   PPRF_STORE_DEFAULT = 0,
   /** Pair slots, a mapping of the key's own, up to depth 32.  Fastest where punctures are dense, with 16 to 21
    * bytes a node; a few pages a node where punctures are few.  No puncture needs more memory. */
   PPRF_STORE_SLOTS = 1,
   /** Packed, for many keys, and for few punctures in a large tree: a kilobyte after the first puncture, 17 to 21
    * bytes a node from 64 nodes until half of the leaves are punctured at random.  Small keys share
-   * pages.  (PPRF_MLS_SHA256 takes 16 bytes a node more, in either store.)  pprf_prefault changes it to
-   * pair slots, up to depth 32. */
+   * pages.  (PPRF_MLS_SHA256 takes 16 bytes a node more, in either store.)  A puncture may need memory. */
   PPRF_STORE_PACKED = 2
 };
 
@@ -340,18 +335,15 @@ typedef int pprf_each(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
 PPRF_API int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *each,
                          void *arg);
 
-/** Pre-fault all memory that the key may ever need, so that no later puncture waits for a page: a
+/** Pre-fault the memory of pair slots, PPRF_STORE_SLOTS, so that no later puncture waits for a page: a
  * seed for each pair of leaves, and a little more than a bit for each leaf.  It stays backed until the
  * key is freed; otherwise the memory of punctured blocks is given back, which makes single punctures
- * wait too.  An implementation may have nothing to do.
- * opt changes a packed key to pair slots.  If the seeds are kept out of swap (pprf_memory_locked) and the
- * slots could not be, the result is PPRF_ERR_NOMEM and the key stays as it is.  A larger RLIMIT_MEMLOCK
- * helps, or a key that has slots from the start.
+ * wait too.  Other keys, packed ones or ref's, have no memory but what they use: nothing happens, and a
+ * puncture may need more.
  * @param[in,out] key the key; no leaf changes.
- * @retval PPRF_OK        every puncture has the memory that it needs.
- * @retval PPRF_ERR_NOMEM the key needs more memory than the machine has, as it always does beyond depth 32,
- *                        the system refused, or seeds would no longer be kept out of swap; part of the memory
- *                        may be backed.
+ * @retval PPRF_OK        every puncture of pair slots has the memory that it needs.
+ * @retval PPRF_ERR_NOMEM the slots need more memory than the machine has, or the system refused; part of the
+ *                        memory may be backed.
  * @retval PPRF_ERR_FORKED the key is a copy that fork made.
  * @retval PPRF_ERR_NULL  key is NULL. */
 PPRF_API int pprf_prefault(pprf_key *key);

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "change.h"
 #include "key.h"
 #include "lanes.h"
 
@@ -378,8 +377,6 @@ int pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result)
   if (err != PPRF_OK)
     fill_results(result, n, err);
   prg_wipe(opt_wipe_plan(BATCH_STACK));
-  if (err == PPRF_OK)
-    OPT_CHANGE_IF_DUE(key)
   return err;
 }
 
@@ -594,7 +591,5 @@ int pprf_prefault(pprf_key *key)
     return PPRF_ERR_NULL;
   if (pprf_is_copy(key->maker))
     return PPRF_ERR_FORKED;
-  int err = opt_store_prefault(&key->store);
-  prg_wipe(opt_wipe_plan(BATCH_STACK)); /* the seeds of a packed store were moved */
-  return err;
+  return key->store.packed != NULL ? PPRF_OK : opt_pages_back(&key->store.slots);
 }

@@ -18,7 +18,6 @@
  *                their slots, the range is marked, and the siblings are put in.
  *
  * A block of the tree whose leaves are all marked is marked as full, and its pages go back. */
-#include "change.h"
 #include "packed/core.h"
 #include "walk.h"
 #include "wp/core_steps.h"
@@ -701,7 +700,6 @@ int pprf_punct(pprf_key *key, uint64_t leaf)
     return PPRF_ERR_FORKED;
   int err =
     key->store.packed != NULL ? punct_packed(key, leaf, NULL) : punct_slots(key, leaf, NULL);
-  OPT_CHANGE_IF_DUE(key)
   return err;
 }
 
@@ -749,7 +747,6 @@ int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
     return key == NULL ? PPRF_ERR_NULL : PPRF_ERR_FORKED;
   }
   int err = key->store.packed != NULL ? punct_packed(key, leaf, out) : punct_slots(key, leaf, out);
-  OPT_CHANGE_IF_DUE(key)
   return err;
 }
 
@@ -789,7 +786,6 @@ int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last)
     return PPRF_ERR_RANGE;
   int err = key->store.packed != NULL ? punct_range_packed(key, first, last)
                                       : punct_range_slots(key, first, last);
-  OPT_CHANGE_IF_DUE(key)
   return err;
 }
 

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "change.h"
 #include "key.h"
 #include "common/options.h"
 #include "common/prepare.h"
@@ -303,20 +302,18 @@ static PPRF_WORK int new_family(struct pprf_family *family, unsigned suite, cons
 
 /* ---- keys in memory ---- */
 
-/* Allocate a key with empty pair slots; if the store may change, with room for a packed store after
- * it.  Not inlined, like new_shared: clang's loops over the levels take 3 kB of frame at -O3
- * -march=native, which would become part of an API function's frame, which nobody wipes. */
-static NOINLINE int new_key(pprf_key **key, unsigned depth, int may_change)
+/* Allocate a key with empty pair slots.  Not inlined, like new_shared: clang's loops over the levels
+ * take 3 kB of frame at -O3 -march=native, which would become part of an API function's frame,
+ * which nobody wipes. */
+static NOINLINE int new_key(pprf_key **key, unsigned depth)
 {
-  size_t behind = may_change ? sizeof(struct opt_packed) : opt_slots_small_bytes(depth);
-  pprf_key *k = calloc(1, sizeof *k + behind);
+  pprf_key *k = calloc(1, sizeof *k + opt_slots_small_bytes(depth));
   if (k == NULL)
     return PPRF_ERR_NOMEM;
   k->family = PRG_BARE;
   int err = pprf_process_claim(&k->maker);
   if (err == PPRF_OK)
-    err = may_change ? opt_slots_open_apart(&k->store.slots, depth)
-                     : opt_slots_open(&k->store.slots, depth, k->small, 0);
+    err = opt_slots_open(&k->store.slots, depth, k->small, 0);
   if (err != PPRF_OK) {
     free(k);
     return err;
@@ -413,8 +410,6 @@ static int setup_packed(pprf_key **key, const struct pprf_options *o)
   int random = o->seed == NULL || (o->salt == NULL && pprf_has_salt(o->suite));
   int err = new_packed_key(key, o, NULL);
   prg_wipe(prg_wipe_plan(PUNCT_STACK + (random ? PRG_LIBCRYPTO_STACK : 0)));
-  if (err == PPRF_OK && o->store == PPRF_STORE_DEFAULT)
-    opt_store_may_change(&(*key)->store);
   return err;
 }
 
@@ -426,7 +421,7 @@ static int setup(pprf_key **key, const struct pprf_options *o)
     return err;
   if (o->store != PPRF_STORE_SLOTS && !(o->flags & PPRF_SHARED))
     return setup_packed(key, o);
-  err = o->flags & PPRF_SHARED ? new_shared(&k, o->depth) : new_key(&k, o->depth, 0);
+  err = o->flags & PPRF_SHARED ? new_shared(&k, o->depth) : new_key(&k, o->depth);
   if (err != PPRF_OK)
     return err;
   err = new_family(&k->family, o->suite, o->salt);
@@ -541,48 +536,14 @@ static int fill(pprf_key *key, const struct reader *from)
 /* Make a key with pair slots. */
 static int load_slots(pprf_key **key, const struct reader *from)
 {
-  int err = new_key(key, from->h.depth, 0);
+  int err = new_key(key, from->h.depth);
   return err == PPRF_OK ? fill(*key, from) : err;
-}
-
-/* Make a key whose store may change, with many nodes: with pair slots, if there is memory for them
- * and seeds do not become swappable that a packed store would keep locked; otherwise with a packed
- * store.  The slots stay empty until that is decided.  Not inlined, like new_key. */
-static NOINLINE int load_dense(pprf_key **key, const struct reader *from)
-{
-  pprf_key *slots = NULL, *packed = NULL;
-  (void)new_key(&slots, from->h.depth, 1);
-  if (slots != NULL && slots->store.slots.locked) {
-    *key = slots;
-    return fill(slots, from);
-  }
-  int err = new_packed_key(&packed, NULL, from);
-  if (slots != NULL && (err != PPRF_OK || !opt_packed_locked(packed->store.packed))) {
-    pprf_free(packed);
-    *key = slots;
-    return fill(slots, from);
-  }
-  if (slots != NULL) {
-    opt_store_drop(&slots->store);
-    free(slots);
-  }
-  *key = packed;
-  return err;
 }
 
 /* Load the nodes into a new key. */
 static int load_key(pprf_key **key, const struct reader *from, unsigned store)
 {
-  int err, may_change = store == PPRF_STORE_DEFAULT;
-  if (store == PPRF_STORE_SLOTS)
-    err = load_slots(key, from);
-  else if (may_change && from->h.nodes > opt_most_packed(from->h.depth))
-    err = load_dense(key, from);
-  else
-    err = new_packed_key(key, NULL, from);
-  if (err == PPRF_OK && may_change)
-    opt_store_may_change(&(*key)->store);
-  return err;
+  return store == PPRF_STORE_SLOTS ? load_slots(key, from) : new_packed_key(key, NULL, from);
 }
 
 /* Wipe the stack after a key was loaded; *key is NULL after an error. */

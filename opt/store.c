@@ -2,8 +2,6 @@
 /* Each function hands the work to the packed store or to the pair slots. */
 #include "store.h"
 
-#include <stdlib.h>
-
 #include "packed/load.h"
 #include "pprf.h"
 #include "slots/pages.h"
@@ -11,7 +9,7 @@
 int opt_store_open_packed(struct opt_store *s, unsigned depth, struct opt_packed *packed,
                           const struct pprf_seed *root)
 {
-  *s = (struct opt_store){.slots.punctured.depth = depth, .packed = packed, .most = UINT64_MAX};
+  *s = (struct opt_store){.slots.punctured.depth = depth, .packed = packed};
   return opt_packed_open(packed, depth, root);
 }
 
@@ -20,7 +18,7 @@ int opt_store_load_packed(struct opt_store *s, unsigned depth, uint64_t nodes,
 {
   int err = opt_packed_load(packed, depth, nodes, next, from);
   if (err == PPRF_OK)
-    *s = (struct opt_store){.slots.punctured.depth = depth, .packed = packed, .most = UINT64_MAX};
+    *s = (struct opt_store){.slots.punctured.depth = depth, .packed = packed};
   return err;
 }
 
@@ -34,12 +32,10 @@ void opt_store_close(struct opt_store *s)
 
 void opt_store_drop(struct opt_store *s)
 {
-  if (s->packed == NULL) {
+  if (s->packed != NULL)
+    opt_packed_drop_copy(s->packed);
+  else
     opt_slots_drop(&s->slots);
-    return;
-  }
-  opt_packed_drop_copy(s->packed);
-  free(s->slots.small); /* if a child was forked while the packed store took the slots' place */
 }
 
 int opt_store_locked(const struct opt_store *s)

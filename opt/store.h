@@ -12,10 +12,6 @@ struct opt_packed;
 struct opt_store {
   struct opt_slots slots;    /* if the store is packed, only the bitmap's depth is set */
   struct opt_packed *packed; /* NULL: the store is the pair slots */
-#ifndef __FRAMAC__
-  uint64_t most;  /* with more nodes than this a packed store changes to slots (change.h) */
-  uint64_t least; /* with fewer than this slots change to a packed store; 0: never */
-#endif
 };
 
 #define OPT_IF_PACKED(store, ...) \
@@ -92,7 +88,7 @@ static inline struct pprf_seed opt_store_seed(const struct opt_store *s, struct 
 int opt_store_puncture_set(struct opt_store *s, const uint64_t *leaf, size_t n,
                            const struct opt_entry *rest, size_t count);
 
-/** Reads the nodes of a store one after the other, for an export or a change of the store. */
+/** Reads the nodes of a store one after the other, for an export. */
 struct opt_reader {
   const struct opt_store *store;
   struct opt_cursor cursor; /* of a packed store */

@@ -145,10 +145,6 @@
 #define opt_slots_set_up opt_wide_slots_set_up
 #define opt_slots_start opt_wide_slots_start
 #define opt_pages_zero_mapping opt_wide_pages_zero_mapping
-#define opt_store_may_change opt_wide_store_may_change
-#define opt_slots_open_apart opt_wide_slots_open_apart
-#define opt_store_prefault opt_wide_store_prefault
-#define opt_key_change opt_wide_key_change
 #define opt_pages_back opt_wide_pages_back
 #define opt_store_resident_bytes opt_wide_store_resident_bytes
 #define opt_pages_release_slots opt_wide_pages_release_slots
@@ -190,7 +186,6 @@
 #include "slots/store.c"
 #include "slots/read.c"
 #include "store.c"
-#include "change.c"
 #include "walk.c"
 #include "packed/core.c"
 #include "packed/core_range.c"

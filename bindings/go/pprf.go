@@ -104,7 +104,7 @@ type Store uint
 
 // The stores.
 const (
-	DefaultStore Store = C.PPRF_STORE_DEFAULT // packed; at depths 10 to 20, slots while the key is full
+	DefaultStore Store = C.PPRF_STORE_DEFAULT // packed
 	SlotStore    Store = C.PPRF_STORE_SLOTS   // fastest where punctures are dense; up to depth 32
 	PackedStore  Store = C.PPRF_STORE_PACKED  // 17 to 21 bytes a seed: many keys, or few punctures in a large tree
 )
@@ -455,7 +455,7 @@ func (k *Key) Export() ([]byte, error) {
 	return data, errorOf(C.pprf_export(s.key, pointer(data), &n), 0, 0)
 }
 
-// Prefault pre-faults all memory the key may ever need, so that no later puncture waits for a page.
+// Prefault pre-faults the memory of a key with pair slots, so that no later puncture waits for a page.
 func (k *Key) Prefault() error {
 	s := k.write()
 	defer s.mu.Unlock()

@@ -173,9 +173,8 @@ WRAP(int, madvise, (void *p, size_t len, int advice), {
 })
 static int no_digest; /* fetching a digest fails */
 static int no_lock;   /* the limit on locked memory is 0; otherwise there is none */
-static int must_lock; /* seeds are locked and must remain so */
 WRAP(int, mlock2, (const void *p, size_t len, unsigned flags), {
-  if (no_lock || hit("mlock2", must_lock ? PPRF_ERR_NOMEM : PPRF_OK))
+  if (no_lock || hit("mlock2", PPRF_OK))
     return (errno = ENOMEM, -1);
   (void)__real_mlock2(p, len, flags);
   return 0;
@@ -280,7 +279,7 @@ enum kind {
   SETUP_SALTED, /* draws a salt */
   SETUP_WIDE,   /* draws a root of 32 bytes */
   SHARED,       /* only opt: a key in shared memory */
-  SETUP_SHARED, /* the same through the API; not for packed stores */
+  SETUP_SHARED, /* the same through the API */
   KINDS
 };
 static const char *const kind_name[KINDS] = {
@@ -440,8 +439,6 @@ static void *run(void *arg)
   struct trial *t = arg;
   const struct pprf_impl *impl = t->impl;
   memset(t->out, 0xee, sizeof t->out);
-  /* only a packed key's seeds: those in pair slots do not move */
-  must_lock = t->kind == PREFAULT && impl != &impl_slots && impl->memory_locked(t->key);
   if (t->many != NULL) {
     memset(t->many->out, 0xee, sizeof t->many->out);
     memset(t->many->result, 0xee, sizeof t->many->result);
@@ -624,27 +621,6 @@ static int tidied(const struct trial *t)
          t->impl->eval(t->key, t->b, out) == PPRF_ERR_PUNCTURED;
 }
 
-/* Whether a key whose store the library chooses was due for pair slots: without memory for them
- * it stays packed (opt/change.h). */
-static int was_to_change(const struct trial *t)
-{
-  unsigned depth = t->impl->depth(t->key);
-  return t->impl == &impl_opt && changes_key(t->kind) && depth >= 10 && depth <= 20 &&
-         t->impl->node_count(t->key) > (uint64_t)1 << depth >> 3;
-}
-
-/* Whether a key with many nodes was imported into a store that the library chooses: without
- * memory for one store it gets the other (opt/pprf.c).  A delegated key is like one that was imported and then
- * punctured. */
-static int had_a_choice(const struct trial *t)
-{
-  if (t->kind == DELEGATE)
-    return t->impl != &impl_ref && t->err == PPRF_OK;
-  return t->impl == &impl_opt && t->kind == IMPORT && t->err == PPRF_OK &&
-         t->impl->depth(t->made) >= 10 && t->impl->depth(t->made) <= 20 &&
-         t->impl->node_count(t->made) > (uint64_t)1 << t->impl->depth(t->made) >> 3;
-}
-
 /* Make each call of the operation fail in turn, until the operation runs without a failure and
  * so succeeds once. */
 static void every_call(struct trial *t, int on)
@@ -667,7 +643,7 @@ static void every_call(struct trial *t, int on)
     injected += hits > 0;
     int done = hits == 0;
     if (hits > 0 && want == PPRF_ERR_NOMEM && t->err == PPRF_OK &&
-        (had_a_choice(t) || tidied(t) || was_to_change(t)))
+        ((t->kind == DELEGATE && t->impl != &impl_ref) || tidied(t)))
       want = PPRF_OK;
     if (hits > 0 && want == PPRF_OK) { /* this call's failure may be ignored */
       ignored++;
@@ -696,12 +672,6 @@ static void every_call(struct trial *t, int on)
     }
     if (done || (t->err == PPRF_OK && changes_key(t->kind)))
       break; /* nothing is left to fail, or the key has changed */
-    if (t->kind == PREFAULT &&
-        t->err == PPRF_OK) { /* its store has changed: make a key like the one before */
-      t->impl->free(t->key);
-      if (import_any(t->impl, &t->key, before, len) != PPRF_OK)
-        problem(t, "cannot make a key like the previous one");
-    }
   }
   free(before);
 }
@@ -822,8 +792,7 @@ static void states(const struct pprf_impl *impl, unsigned depth)
     }
   }
   for (enum kind kind = SETUP; kind < KINDS; kind++) {
-    if ((kind >= SHARED && depth > 20) || (kind == SHARED && impl == &impl_ref) ||
-        (kind == SETUP_SHARED && impl == &impl_packed))
+    if ((kind >= SHARED && depth > 20) || (kind == SHARED && impl == &impl_ref))
       continue;
     for (int on = 0; on < 2; on++) {
       struct trial t = {.impl = impl, .kind = kind, .a = depth};
@@ -917,7 +886,7 @@ static int not_locked(const struct pprf_impl *impl)
   no_lock = 1;
   pprf_key *key = fresh(impl, 14);
   /* the arena was locked already */
-  int ok = impl == &impl_packed || impl == &impl_opt || impl->memory_locked(key) == 0;
+  int ok = impl == &impl_opt || impl->memory_locked(key) == 0;
   size_t before = impl->memory_bytes(key);
   ok &= impl->punct_range(key, 0, 8191) == PPRF_OK && impl->punct_range(other, 0, 8191) == PPRF_OK;
   ok &= impl == &impl_ref || impl->memory_bytes(key) <= before + 2 * 4096;

@@ -45,7 +45,6 @@ static const struct more {
 } more[STORES] = {{ref_pprf_setup_with, ref_pprf_eval_batch, ref_pprf_punct_batch, ref_pprf_expand,
                    ref_pprf_prefault},
                   {pprf_setup_with, pprf_eval_batch, pprf_punct_batch, pprf_expand, pprf_prefault},
-                  {pprf_setup_with, pprf_eval_batch, pprf_punct_batch, pprf_expand, pprf_prefault},
                   {pprf_setup_with, pprf_eval_batch, pprf_punct_batch, pprf_expand, pprf_prefault}};
 
 static int old_kernel; /* act as a kernel without MADV_WIPEONFORK */
@@ -559,34 +558,6 @@ static int amid_changes(int i, void *arg)
   return err == PPRF_OK && amid.ok && amid.forks >= 10;
 }
 
-/* Puncture all leaves of a tree, so that a key whose store the library chooses gets pair slots
- * and is packed again. */
-static int amid_stores(int i, void *arg)
-{
-  enum { DEPTH = 10, LEAVES = 1 << DEPTH, MOST = LEAVES / 8, LEAST = LEAVES / 64 };
-  const struct pprf_impl *impl = stores[i];
-  pprf_key *key;
-  int err = PPRF_OK, changes = 0, near = 0;
-  (void)arg;
-  if (impl->setup(&key, DEPTH, root) != PPRF_OK)
-    return 0;
-  amid.impl = i;
-  amid.ok = 1;
-  for (unsigned k = 0; k < LEAVES; k++) {
-    size_t nodes = impl->node_count(key), bytes = impl->memory_bytes(key);
-    int due = (nodes <= MOST && nodes + DEPTH > MOST) || nodes == LEAST;
-    near += due;
-    amid.key = due ? key : NULL;
-    err |= impl->punct(key, (k * 619 + 5) % LEAVES);
-    amid.key = NULL;
-    size_t now = impl->memory_bytes(key);
-    changes += now > bytes + 4096 || now + 4096 < bytes;
-  }
-  impl->free(key);
-  return err == PPRF_OK && amid.ok && near >= 2 &&
-         (impl != &impl_opt || (changes == 2 && amid.forks >= 10));
-}
-
 /* ---- a fork while another thread fetches from libcrypto for the first time */
 
 static _Atomic enum { NOT_ASKED, ASKED, FETCHING, FORKING, FORKED } fetch;
@@ -1084,7 +1055,6 @@ int main(void)
                {"a_child_in_the_same_memory_has_the_same_key", same_memory},
                {"forks_amid_busy_threads_leave_children_whole", amid_threads},
                {"forks_amid_changes_leave_children_whole", amid_changes},
-               {"forks_amid_a_change_of_its_store_leave_children_whole", amid_stores},
                {"forks_amid_the_first_fetch_leave_children_whole", amid_fetch},
                {"a_copy_that_is_freed_leaves_nothing", copies_go_whole},
                {"random_keys_differ_whatever_ids_processes_have", random_keys},

@@ -106,8 +106,7 @@ static int do_punct(struct subject *s)
   return pprf_punct(s->key, leaf[LEAVES - 1]);
 }
 
-/* Until the key has all its nodes: its memory grows, and if the library chooses the store it
- * changes. */
+/* Until the key has all its nodes: its memory grows. */
 static int do_eval_punct(struct subject *s)
 {
   for (unsigned i = HALF; i < 400; i++) {
@@ -118,7 +117,7 @@ static int do_eval_punct(struct subject *s)
   return PPRF_OK;
 }
 
-/* A range in the middle, then all leaves: a key that changed its store changes it back. */
+/* A range in the middle, then all leaves. */
 static int do_punct_range(struct subject *s)
 {
   uint64_t last = (UINT64_C(1) << s->depth) - 1;
@@ -151,7 +150,7 @@ static int do_expand(struct subject *s)
 
 static int do_prefault(struct subject *s)
 {
-  return s->depth > 20 ? PPRF_ERR_RANGE : pprf_prefault(s->key);
+  return s->depth > 20 && s->depth <= PPRF_SLOTS_DEPTH_MAX ? PPRF_ERR_RANGE : pprf_prefault(s->key);
 }
 
 static int do_node_count(struct subject *s)

@@ -936,89 +936,6 @@ static int freed_wide_key(const struct pprf_impl *impl, unsigned store)
   return ok && in_freed + in_unmapped == 0;
 }
 
-/* Remember the seeds of a key of depth 8 to 15 with 16-byte seeds. */
-static void know_all(const pprf_key *key)
-{
-  enum { HEADER = 16, RECORD = 2 + 16 };
-  static uint8_t file[1 << 14];
-  size_t len = sizeof file;
-  if (pprf_export(key, file, &len) != PPRF_OK)
-    return;
-  for (size_t at = HEADER; at + RECORD + 32 <= len; at += RECORD) {
-    know(load(file + at + 2, 8));
-    know(load(file + at + 10, 8));
-  }
-}
-
-/* When a key changes its store, the memory that the old store releases contains no seed. */
-static int changed_stores(void)
-{
-  enum { DEPTH = 10, MOST = 1024 / 8, LEAST = 1024 / 64 };
-  pprf_key *key;
-  int changes = 0;
-  forget_all();
-  in_freed = in_unmapped = 0;
-  if (pprf_setup(&key, DEPTH, root) != PPRF_OK)
-    return 0;
-  for (uint64_t i = 0; i < 1024; i++) {
-    int packed = key->store.packed != NULL;
-    if (packed ? pprf_node_count(key) + DEPTH > MOST : pprf_node_count(key) == LEAST)
-      know_all(key);
-    in_a_call = watching = 1;
-    if (pprf_punct(key, i < 256 ? 4 * i : 4 * ((i - 256) / 3) + 1 + (i - 256) % 3) != PPRF_OK)
-      changes = -100;
-    in_a_call = watching = 0;
-    changes += (key->store.packed != NULL) != packed;
-  }
-  pprf_free(key);
-  knowing = 0;
-  if (changes != 2 || known_count < MOST || in_freed + in_unmapped > 0)
-    tap_note("%d changes, %u words in freed blocks, %u in unmapped pages", changes, in_freed,
-             in_unmapped);
-  return changes == 2 && known_count >= MOST && in_freed + in_unmapped == 0;
-}
-
-/* Import a file of many nodes whose pair slots cannot be locked, with each call refused in turn:
- * the key gets the store that is possible, and no seed is on the stack or in what the abandoned
- * store released. */
-static int read_stores(void)
-{
-  enum { DEPTH = 10, NODES = 1024 / 4 };
-  pprf_key *other, *from;
-  int ok = 1, locked, calls_failed = 0;
-  forget_all();
-  memset(&op, 0, sizeof op);
-  op.impl = &impl_opt;
-  op.kind = IMPORT;
-  op.depth = DEPTH;
-  if (pprf_setup(&from, DEPTH, root) != PPRF_OK || pprf_setup(&other, DEPTH, NULL) != PPRF_OK)
-    return 0;
-  for (uint64_t leaf = 0; leaf < 2 * NODES; leaf += 2)
-    ok &= pprf_punct(from, leaf) == PPRF_OK;
-  know_all(from);
-  op.file_len = export(&impl_opt, from, op.file);
-  locked = pprf_memory_locked(other); /* like the arena region that it shares */
-  problems = 0;
-  refuse_lock = 1;
-  do {
-    once(++calls_failed);
-    ok &=
-      op.err ==
-      (failed_call == NULL || strcmp(failed_call, "prg_digest") != 0 ? PPRF_OK : PPRF_ERR_CRYPTO);
-    if (failed_call == NULL)
-      ok &= op.made != NULL && (op.made->store.packed != NULL) == locked &&
-            pprf_memory_locked(op.made) == locked;
-    pprf_free(op.made);
-  } while (failed_call != NULL && ok);
-  refuse_lock = 0;
-  pprf_free(from);
-  pprf_free(other);
-  knowing = 0;
-  if (!ok)
-    tap_note("call %d: result %s", calls_failed, result_name(op.err));
-  return ok && known_count >= NODES && problems == 0;
-}
-
 /* tests of the test */
 
 static uint64_t planted;
@@ -1081,9 +998,6 @@ int main(int argc, char **argv)
     tap_ok(freed_wide_key(impls[i], PPRF_STORE_SLOTS) &&
              freed_wide_key(impls[i], PPRF_STORE_PACKED),
            "%s_leaves_nothing_of_32_byte_seeds_in_what_a_freed_key_gives_back", impls[i]->name);
-  tap_ok(changed_stores(),
-         "a_key_that_gets_its_other_store_leaves_nothing_in_what_the_old_one_gave_back");
-  tap_ok(read_stores(), "a_key_of_many_nodes_is_imported_and_the_abandoned_store_holds_no_seed");
   tap_ok(packed_blocks(), "blocks_of_a_packed_store_are_out_of_dumps_and_swap");
   tap_ok(fresh_pages(), "pages_are_out_of_dumps_and_swap_and_not_huge");
   if (!may_lock())

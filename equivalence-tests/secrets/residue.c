@@ -692,29 +692,17 @@ enum painted_op {
   EXPORT,
   IMPORT,
   DELEGATE,
-  TO_SLOTS, /* a puncture, and a range, after which a key has its other store */
-  TO_PACKED,
   WIPE,
   DIRTY,
   PAINTED_OPS
 };
 
-static const char *const painted_name[] = {"setup",
-                                           "setup_at_random",
-                                           "setup_with_a_random_salt",
-                                           "eval",
-                                           "punct",
-                                           "eval_punct",
-                                           "punct_range",
-                                           "eval_batch",
-                                           "punct_batch",
-                                           "expand",
-                                           "export",
-                                           "import",
-                                           "delegate",
-                                           "punct, to pair slots",
-                                           "punct_range, to a packed store",
-                                           "prg_wipe"};
+static const char *const painted_name[] = {
+  "setup",       "setup_at_random", "setup_with_a_random_salt",
+  "eval",        "punct",           "eval_punct",
+  "punct_range", "eval_batch",      "punct_batch",
+  "expand",      "export",          "import",
+  "delegate",    "prg_wipe"};
 
 struct painted {
   const struct pprf_impl *impl;
@@ -759,35 +747,15 @@ __attribute__((noinline)) static int make_dirty(void)
    : (p)->op == EVAL         ? (p)->impl->eval(key, 77, bytes)                                     \
    : (p)->op == PUNCT        ? (p)->impl->punct(key, (leaves)[0])                                  \
    : (p)->op == EVAL_PUNCT   ? (p)->impl->eval_punct(key, (leaves)[0], bytes)                      \
-   : (p)->op == TO_SLOTS     ? (p)->impl->punct(key, (leaves)[0])                                  \
-   : (p)->op == RANGE || (p)->op == TO_PACKED                                                      \
-     ? (p)->impl->punct_range(key, (leaves)[0], (leaves)[0] + 40)                                  \
-   : (p)->op == EVAL_BATCH  ? batch_eval(key, leaves, 40, bytes, NULL)                 \
-   : (p)->op == PUNCT_BATCH ? batch_punct(key, leaves, 40, NULL)                       \
-   : (p)->op == EXPAND      ? expand_range(key, 0, 2000, ignore, NULL)                 \
-   : (p)->op == EXPORT      ? (p)->impl->export_key(key, bytes, len)                   \
-   : (p)->op == IMPORT      ? (p)->impl->import_with(&fresh_key, bytes, *(len), &any)  \
-   : (p)->op == DELEGATE    ? (p)->impl->delegate(key, (leaves)[0], (leaves)[0] + 1500, &fresh_key) \
-   : (p)->op == WIPE        ? (prg_wipe(prg_wipe_flags() | WIPED), 0)                  \
-                            : make_dirty())
-
-/* Puncture a key of depth 12 so that the next puncture makes pair slots, or the next range a
- * packed store, if the library chooses the store; returns the next leaf. */
-static uint64_t before_a_change(const struct pprf_impl *impl, pprf_key *key, enum painted_op op)
-{
-  enum { MOST = 4096 / 8, LEAST = 4096 / 64 };
-  uint64_t leaf = 0;
-  for (;; leaf += 4) { /* each node is replaced by as many nodes as its height */
-    size_t more = (size_t)__builtin_ctzll(leaf | 4096) - 1;
-    if (op == TO_SLOTS && impl->node_count(key) + more > MOST)
-      return leaf;
-    if (impl->punct(key, leaf) != PPRF_OK || impl->node_count(key) > MOST)
-      break;
-  }
-  for (leaf = 0; impl->node_count(key) > LEAST; leaf++)
-    (void)impl->punct(key, leaf);
-  return leaf;
-}
+   : (p)->op == RANGE        ? (p)->impl->punct_range(key, (leaves)[0], (leaves)[0] + 40)           \
+   : (p)->op == EVAL_BATCH   ? batch_eval(key, leaves, 40, bytes, NULL)                              \
+   : (p)->op == PUNCT_BATCH  ? batch_punct(key, leaves, 40, NULL)                                    \
+   : (p)->op == EXPAND       ? expand_range(key, 0, 2000, ignore, NULL)                              \
+   : (p)->op == EXPORT       ? (p)->impl->export_key(key, bytes, len)                                \
+   : (p)->op == IMPORT       ? (p)->impl->import_with(&fresh_key, bytes, *(len), &any)               \
+   : (p)->op == DELEGATE     ? (p)->impl->delegate(key, (leaves)[0], (leaves)[0] + 1500, &fresh_key) \
+   : (p)->op == WIPE         ? (prg_wipe(prg_wipe_flags() | WIPED), 0)                               \
+                             : make_dirty())
 
 static void *run_painted(void *arg)
 {
@@ -803,7 +771,6 @@ static void *run_painted(void *arg)
     ref ? ref_pprf_expand : pprf_expand;
   const struct pprf_import_options any = any_key(p->impl, p->depth);
   pprf_key *key, *volatile first_key = NULL, *fresh_key = NULL;
-  size_t bytes_before = 0;
   volatile uint8_t *top = NULL;
   ok &= setup_in_suite(p->impl, &key, p->depth, root) == PPRF_OK;
   for (int round = 0; round < 2; round++) { /* the first is a warm-up */
@@ -815,12 +782,6 @@ static void *run_painted(void *arg)
       leaves[i] += (uint64_t)round << (p->depth - 1);
     if (p->op == IMPORT)
       ok &= p->impl->export_key(key, bytes, &len) == PPRF_OK;
-    if ((p->op == TO_SLOTS || p->op == TO_PACKED) && p->depth == 12) {
-      p->impl->free(key);
-      ok &= setup_in_suite(p->impl, &key, p->depth, root) == PPRF_OK;
-      leaves[0] = before_a_change(p->impl, key, p->op);
-      bytes_before = p->impl->memory_bytes(key);
-    }
 #if defined(__x86_64__)
     __asm__ volatile("mov %%rsp, %0" : "=r"(top) : : "memory");
 #elif defined(__i386__)
@@ -850,10 +811,6 @@ static void *run_painted(void *arg)
   if (p->deepest != 0 && *(top - p->deepest) != 0)
     p->dirty = p->deepest;
   explicit_bzero(bytes, sizeof bytes);
-  if (bytes_before > 0 && p->impl == &impl_opt) {
-    size_t now = p->impl->memory_bytes(key);
-    ok &= p->op == TO_SLOTS ? now > bytes_before + 4000 : now < bytes_before / 2;
-  }
   p->impl->free(key);
   p->impl->free(first_key);
   p->impl->free(fresh_key);

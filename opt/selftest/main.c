@@ -84,8 +84,7 @@ static void bytes(void)
   for (unsigned depth = 16; depth <= 18; depth++)
     test_worst_case_bytes(depth);
   for (unsigned depth = 16; depth <= 21; depth += depth == 16 ? 4 : 1)
-    test_worst_case_of_store(depth, PPRF_STORE_DEFAULT);
-  test_worst_case_of_store(18, PPRF_STORE_PACKED);
+    test_worst_case_packed(depth);
 }
 
 static const struct {
@@ -113,7 +112,6 @@ static const struct {
               {"damage", test_damage},
               {"prg", test_keccak},
               {"packed", test_packed},
-              {"changes", test_changes},
               {"prg", test_many},
               {"prg", test_suites},
               {"prg", test_sha256}};

@@ -107,27 +107,23 @@ void test_worst_case_bytes(unsigned depth)
   end_test(name);
 }
 
-/* The same for a key in the requested store. */
-void test_worst_case_of_store(unsigned depth, unsigned store)
+/* The same for a packed key. */
+void test_worst_case_packed(unsigned depth)
 {
   char name[120];
-  const struct pprf_options o = {
-    .size = sizeof o, .seed = root_bytes, .depth = depth, .store = store};
+  const struct pprf_options o = {.size = sizeof o, .seed = root_bytes, .depth = depth};
   pprf_key *key = NULL;
   uint64_t n = UINT64_C(1) << depth;
-  int slots = store == PPRF_STORE_DEFAULT && depth <= 20;
-  mlock2_says = GRANTED; /* so that the key changes, whatever the limit is */
   check(pprf_setup_with(&key, &o) == PPRF_OK, "setup");
   for (uint64_t x = 0; x < n; x += 2)
     check(pprf_punct(must(key), x) == PPRF_OK, "punct %llu", (unsigned long long)x);
-  check(pprf_node_count(key) == n / 2 && (store_of(key)->packed == NULL) == slots, "nodes");
+  check(pprf_node_count(key) == n / 2 && store_of(key)->packed != NULL, "nodes");
   double per = (double)pprf_memory_bytes(key) / (double)(n / 2);
-  printf("# depth %u, %s: %.3f B a node\n", depth, slots ? "slots" : "packed", per);
-  check(per <= (slots ? 16.3 : 19.6), "%.3f B a node", per);
+  printf("# depth %u, packed: %.3f B a node\n", depth, per);
+  check(per <= 19.6, "%.3f B a node", per);
   pprf_free(key);
-  mlock2_says = AS_IT_IS;
-  snprintf(name, sizeof name, "worst_case_peak_at_depth_%u_takes_at_most_%s_bytes_a_node_%s", depth,
-           slots ? "16.3" : "19.6", store == PPRF_STORE_DEFAULT ? "unasked" : "packed");
+  snprintf(name, sizeof name, "worst_case_peak_at_depth_%u_takes_at_most_19.6_bytes_a_node_packed",
+           depth);
   end_test(name);
 }
 
@@ -158,36 +154,23 @@ void test_range_release(void)
   end_test("pages_of_punctured_blocks_go_back_to_the_system");
 }
 
-/* The same for a packed key, which gets pair slots; with the last leaf punctured, or a random
- * one. */
-static void prefault_packed(struct model *m, unsigned depth, int last)
+/* A packed key has no memory but what it uses: nothing changes. */
+static void prefault_packed(void)
 {
-  const struct pprf_options o = {
-    .size = sizeof o, .seed = root_bytes, .depth = depth, .store = PPRF_STORE_PACKED};
+  const struct pprf_options o = {.size = sizeof o, .seed = root_bytes, .depth = 12};
+  struct model m = {.depth = 12};
   pprf_key *key = NULL;
-  free(m->punctured);
-  *m = (struct model){.depth = depth};
-  snprintf(context, sizeof context, "depth %u, packed", depth);
   check(pprf_setup_with(&key, &o) == PPRF_OK, "setup");
   for (unsigned i = 0; i < 10; i++) {
-    uint64_t x = last && i == 0 ? leaves(m) - 1 : rnd_below(leaves(m));
+    uint64_t x = rnd_below(leaves(&m));
     (void)pprf_punct(must(key), x);
-    model_puncture(m, x, x);
+    model_puncture(&m, x, x);
   }
-  mlock2_says = GRANTED; /* whatever the limit is */
-  refused_advice = 23;   /* MADV_POPULATE_WRITE */
-  refused_with = ENOMEM;
-  check(pprf_prefault(key) == PPRF_ERR_NOMEM && store_of(key)->packed != NULL, "refused");
-  check_nodes(store_of(key), m, 0);
-  refused_advice = -1;
-  refused_with = EINVAL;
-  check(pprf_prefault(key) == PPRF_OK, "prefault");
-  mlock2_says = AS_IT_IS;
-  check_key(key, m, 1);
-  size_t backed = store_of(key)->slots.mapped;
-  (void)pprf_punct_range(key, 0, leaves(m) - 1);
-  check(kernel_bytes(key) == backed, "%zu B stay backed of %zu", kernel_bytes(key), backed);
+  size_t bytes = pprf_memory_bytes(key);
+  check(pprf_prefault(key) == PPRF_OK && pprf_memory_bytes(key) == bytes, "prefault");
+  check_nodes(store_of(key), &m, 0);
   pprf_free(key);
+  free(m.punctured);
 }
 
 /* Keys side by side, whose mappings the kernel merges where none may be locked. */
@@ -230,10 +213,10 @@ void test_prefault(void)
       check(kernel_bytes(key) == s->mapped, "%zu B stay backed of %zu", kernel_bytes(key),
             s->mapped);
       pprf_free(key);
-      prefault_packed(&m, depth, by_hand == 0);
     }
   context[0] = 0;
   prefault_several();
+  prefault_packed();
   if (sysconf(_SC_PHYS_PAGES) < (INT64_C(1) << 35) / sysconf(_SC_PAGESIZE)) {
     pprf_key *key = new_key(&m, 32);
     check(pprf_prefault(key) == PPRF_ERR_NOMEM, "32 GB on this machine");

@@ -912,28 +912,6 @@ static void arena(void)
   end_test("arena: a_child_has_no_copy_and_an_arena_of_its_own");
 }
 
-/* A key that changed to pair slots leaves nothing in the arena, whose only key it was. */
-static void prefaulted(void)
-{
-  static const uint8_t seed[PPRF_SEED_BYTES] = {1, 2, 3};
-  const struct pprf_options o = {
-    .size = sizeof o, .seed = seed, .depth = 12, .store = PPRF_STORE_PACKED};
-  pprf_key *key;
-  unsigned left = 0;
-  check(pprf_setup_with(&key, &o) == PPRF_OK, "setup");
-  for (unsigned i = 0; i < 300; i++)
-    (void)pprf_punct(key, rnd_below(4096));
-  check(pprf_prefault(key) == PPRF_OK && opt_arena_mapped_bytes() == REGION, "prefault");
-  void *block = must(opt_arena_take(64));
-  const uint64_t *region = (const uint64_t *)(uintptr_t)((uintptr_t)block / REGION * REGION);
-  for (size_t i = 1; i < REGION / sizeof *region; i++)
-    left += region[i] >> 16 != 0; /* smaller values are links of free blocks */
-  check(left == 0, "%u words are left", left);
-  opt_arena_give(block, 64);
-  pprf_free(key);
-  end_test("arena: a_prefaulted_key_leaves_nothing_there");
-}
-
 /* How many of a store's pages lie in a region of the arena. */
 static size_t pages_in(const struct opt_packed *p, uintptr_t region)
 {
@@ -987,6 +965,5 @@ void test_packed(void)
   no_memory_to_tidy();
   sizes();
   arena();
-  prefaulted();
   locks();
 }

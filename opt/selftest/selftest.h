@@ -99,7 +99,7 @@ void test_hostile_files(void);
 size_t kernel_bytes(const pprf_key *key);
 void test_depth_32(void);
 void test_worst_case_bytes(unsigned depth);
-void test_worst_case_of_store(unsigned depth, unsigned store);
+void test_worst_case_packed(unsigned depth);
 void test_range_release(void);
 void test_prefault(void);
 void test_opened(void);
@@ -124,9 +124,5 @@ extern struct held {
 extern uint64_t refused; /* the refused-th memory request from now on fails; 0: none */
 extern enum mlock2_says { AS_IT_IS, GRANTED, REFUSED } mlock2_says;
 void test_packed(void);
-
-/* ---- change.c: keys that change their store ---- */
-
-void test_changes(void);
 
 #endif

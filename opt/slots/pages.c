@@ -4,8 +4,6 @@
 #include "pages.h"
 
 #include <errno.h>
-#include <malloc.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -99,7 +97,6 @@ int opt_slots_locked(const struct opt_slots *s)
 void opt_slots_drop(struct opt_slots *s)
 {
   (void)munmap(s->slot, s->mapped);
-  free(s->small);
 }
 
 void opt_slots_close(struct opt_slots *s)
@@ -109,7 +106,6 @@ void opt_slots_close(struct opt_slots *s)
   while (opt_slots_read(&reader, &n))
     wipe_seed(&s->slot[n.start >> 1]);
   (void)munmap(s->slot, s->mapped);
-  free(s->small);
 }
 
 /* Give the whole pages among [from, to) back to the kernel.  They hold no seed, because the
@@ -183,8 +179,6 @@ size_t opt_slots_resident_bytes(const struct opt_slots *s)
 {
   unsigned char resident[4096], *pages = (unsigned char *)s->slot;
   size_t bytes = 0, step = sizeof resident * s->page;
-  if (s->small != NULL)
-    bytes += malloc_usable_size(s->small) + sizeof(size_t);
   for (size_t at = 0; at < s->mapped; at += step) {
     size_t len = s->mapped - at < step ? s->mapped - at : step;
     if (mincore(pages + at, len, resident) != 0)

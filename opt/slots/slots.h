@@ -31,7 +31,6 @@ struct opt_slots {
   int shared;             /* whether the mapping is shared with forked processes */
   int held;               /* whether pages stay backed when they are no longer needed */
 #ifndef __FRAMAC__
-  void *small;     /* a block of the bitmap that is the store's own to free, or NULL */
   uint64_t locker; /* of a shared mapping: the process (fork.h) that it is locked for */
 #endif
 };

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../change.h"
 #include "../key.h"
 #include "lanes.h"
 #include "../../tools/tap.h"

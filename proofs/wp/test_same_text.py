@@ -78,7 +78,8 @@ PLANTED = [
      "ssize_t: of the system's headers"),
     ("a_listed_block_in_another_place",
      [("opt/core.c", '#include "walk.h"\n', '#include "walk.h"\nint more(pprf_key *key)\n{\n  int n = 1;\n'
-       '  OPT_CHANGE_IF_DUE(key)\n  return n;\n}\n')], "opt_key_change ( key ) ;"),
+       '  PPRF_IF_WIDE(key, return opt_wide_key_punct(wide, 7);)\n  return n;\n}\n')],
+     "opt_wide_key_punct ( wide , 7 )"),
     ("two_names_that_become_one", [("opt/wide.c", "opt_wide_siblings", "opt_wide_walk")], "two names become one"),
     ("a_name_that_is_something_elses", [("opt/wide.c", "opt_wide_siblings", "opt_fork")], "the name of something else"),
     ("another_constant_in_the_second_compilation",

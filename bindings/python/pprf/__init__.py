@@ -163,8 +163,8 @@ class Key:
         suite: one of SUITES, the PRG that derives child seeds; None: "sha3-256-salted" for a random seed,
             "sha3-256" for a given one.
         salt: 16 public bytes, for a suite that has a salt; None: random.  Use each salt for one key only.
-        store: one of STORES, where the seeds are kept; None: packed, at depths 10 to 20 slots while the key has
-            many nodes.  The values are the same; "slots" goes up to depth 32.
+        store: one of STORES, where the seeds are kept; None: packed.  The values are the same; "slots" goes
+            up to depth 32.
     """
 
     __slots__ = ("_handle", "_depth", "_suite", "_bytes")
@@ -394,7 +394,7 @@ class Key:
         return whole
 
     def prefault(self) -> None:
-        """Pre-fault all memory that the key may ever need: no later puncture waits for a page."""
+        """Pre-fault the memory of a key with pair slots: no later puncture waits for a page."""
         _check(_lib.handle_prefault(self._handle))
 
     def _numbers(self) -> tuple[int, int, bool]:

@@ -110,7 +110,7 @@ impl str::FromStr for Suite {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Store {
-    /// The library's default: packed; at depths 10 to 20 slots while the key has many nodes.
+    /// The library's default: packed.
     #[default]
     Default,
     /// Fastest where punctures are dense.
@@ -516,7 +516,7 @@ impl Key {
         Ok(data)
     }
 
-    /// Pre-fault all memory that the key may ever need: no later puncture waits for a page.
+    /// Pre-fault the memory of a key with pair slots: no later puncture waits for a page.
     pub fn prefault(&mut self) -> Result<(), Error> {
         // SAFETY: as above; also for the functions below
         check(unsafe { sys::pprf_prefault(self.0.as_ptr()) }, 0, 0)
