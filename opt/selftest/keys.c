@@ -223,49 +223,69 @@ static int same_words(const struct opt_bitmap *a, const struct opt_bitmap *b)
   return same;
 }
 
-/* Two keys with different seeds and the same calls have the same bitmap words after each call.
- * A thief who reads them learns which calls were made, and nothing about seeds
- * (docs/security.md). */
-void test_marks(void)
+/* All of a packed store but where its blocks are and the seeds in them. */
+static int same_shape(const struct opt_packed *a, const struct opt_packed *b)
+{
+  int same = a->nodes == b->nodes && a->page_max == b->page_max && a->many == b->many &&
+             a->pages == b->pages && a->room == b->room && a->near == b->near;
+  for (size_t i = 0; same && i < a->pages; i++) {
+    const struct opt_page *p = a->page[i], *q = b->page[i];
+    same = a->first[i] == b->first[i] && p->bytes == q->bytes && p->tiles == q->tiles &&
+           p->seeds == q->seeds && memcmp(p->tile, q->tile, p->tiles) == 0;
+  }
+  return same;
+}
+
+/* Two keys with different seeds and the same calls have the same results, and after each call the
+ * same bitmap words or the same pages.  A thief who reads them learns which calls were made, and
+ * nothing about seeds (docs/security.md). */
+static void compare_keys(unsigned depth, int packed)
 {
   struct model m = {0};
-  for (unsigned round = 0; round < 200 && !failed; round++) {
-    unsigned depth = 1 + round % 16;
-    pprf_key *key = new_key(&m, depth), *other = NULL;
-    uint8_t seed[PPRF_SEED_BYTES], out[PPRF_SEED_BYTES];
-    for (size_t i = 0; i < sizeof seed; i++)
-      seed[i] = (uint8_t)rnd();
-    check(setup_slots(&other, depth, seed) == PPRF_OK, "setup");
-    for (unsigned op = 0; op < 60 && !failed; op++) {
-      uint64_t first = some_leaf(&m), last = first + rnd_below(leaves(&m) - first) / 8;
-      uint64_t kind = rnd_below(4), nth = rnd_below(40);
-      int got[2] = {PPRF_OK, PPRF_OK};
-      for (int i = 0; i < 2; i++) {
-        pprf_key *k = i == 0 ? key : other;
-        fail_at = nth; /* in some calls a PRG call fails */
-        if (kind == 0)
-          got[i] = pprf_punct(k, first);
-        else if (kind == 1)
-          got[i] = pprf_eval_punct(k, first, out);
-        else if (kind == 2)
-          got[i] = pprf_eval(k, first, out);
-        else
-          got[i] = pprf_punct_range(k, first, last);
-        fail_at = 0;
-      }
-      if (got[0] == PPRF_OK && kind != 2)
-        model_puncture(&m, first, kind == 3 ? last : first);
-      snprintf(context, sizeof context, "depth %u op %u kind %u leaves %llu..%llu", depth, op,
-               (unsigned)kind, (unsigned long long)first, (unsigned long long)last);
-      check(got[0] == got[1], "results %d and %d", got[0], got[1]);
-      check(same_words(&store_of(key)->slots.punctured, &store_of(other)->slots.punctured),
-            "the words of the bitmaps differ");
-    }
-    pprf_free(key);
-    pprf_free(other);
+  pprf_key *key[2] = {new_key(&m, depth), NULL};
+  uint8_t seed[PPRF_SEED_BYTES], out[PPRF_SEED_BYTES];
+  for (size_t i = 0; i < sizeof seed; i++)
+    seed[i] = (uint8_t)rnd();
+  if (packed) {
+    pprf_free(key[0]);
+    check(pprf_setup(&key[0], depth, root_bytes) == PPRF_OK, "setup");
   }
+  check((packed ? pprf_setup : setup_slots)(&key[1], depth, seed) == PPRF_OK, "setup");
+  for (unsigned op = 0; op < 60 && !failed; op++) {
+    uint64_t first = some_leaf(&m), last = first + rnd_below(leaves(&m) - first) / 8;
+    uint64_t kind = rnd_below(4), nth = rnd_below(40);
+    int got[2] = {PPRF_OK, PPRF_OK};
+    for (int i = 0; i < 2; i++) {
+      fail_at = nth; /* in some calls a PRG call fails */
+      got[i] = kind == 0   ? pprf_punct(key[i], first)
+               : kind == 1 ? pprf_eval_punct(key[i], first, out)
+               : kind == 2 ? pprf_eval(key[i], first, out)
+                           : pprf_punct_range(key[i], first, last);
+      fail_at = 0;
+    }
+    if (got[0] == PPRF_OK && kind != 2)
+      model_puncture(&m, first, kind == 3 ? last : first);
+    snprintf(context, sizeof context, "depth %u op %u kind %u leaves %llu..%llu", depth, op,
+             (unsigned)kind, (unsigned long long)first, (unsigned long long)last);
+    check(got[0] == got[1], "results %d and %d", got[0], got[1]);
+    const struct opt_store *a = store_of(key[0]), *b = store_of(key[1]);
+    check(packed ? same_shape(a->packed, b->packed)
+                 : same_words(&a->slots.punctured, &b->slots.punctured),
+          "the keys differ");
+  }
+  pprf_free(key[0]);
+  pprf_free(key[1]);
   free(m.punctured);
+}
+
+void test_marks(void)
+{
+  for (unsigned round = 0; round < 200 && !failed; round++)
+    compare_keys(1 + round % 16, 0);
   end_test("bitmaps_do_not_depend_on_seeds");
+  for (unsigned round = 0; round < 200 && !failed; round++)
+    compare_keys(1 + round % 16, 1);
+  end_test("packed_pages_depend_on_seeds_in_the_places_of_seeds_alone");
 }
 
 /* A failing PRG leaves slots, bitmaps and count unchanged. */
