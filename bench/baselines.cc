@@ -481,4 +481,3 @@ template <unsigned store> static pprf_impl opt_in(const char *name)
   return impl;
 }
 const struct pprf_impl impl_slots = opt_in<PPRF_STORE_SLOTS>("slots");
-const struct pprf_impl impl_packed = opt_in<PPRF_STORE_PACKED>("packed");

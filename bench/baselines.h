@@ -25,8 +25,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-extern const struct pprf_impl impl_list28, impl_bst, impl_array, impl_btree, impl_hash, impl_slots,
-  impl_packed;
+extern const struct pprf_impl impl_list28, impl_bst, impl_array, impl_btree, impl_hash, impl_slots;
 #ifdef __cplusplus
 }
 #endif

@@ -55,7 +55,7 @@ namespace {
 const uint8_t root_seed[PPRF_SEED_BYTES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 const std::vector<const pprf_impl *> impls = {&impl_list, &impl_list28, &impl_bst,   &impl_array,
-                                              &impl_ref,  &impl_opt,    &impl_slots, &impl_packed};
+                                              &impl_ref,  &impl_opt,    &impl_slots};
 
 #ifdef NO_HASHING
 const bool hashing = false;
@@ -631,7 +631,7 @@ void register_core(bool quick)
   for (unsigned depth : quick ? Depths{16, 32} : Depths{10, 16, 20, 24, 30, 32})
     for (const pprf_impl *impl : impls)
       if (depth <= BASELINE_DEPTH_MAX || impl == &impl_ref || impl == &impl_opt ||
-          impl == &impl_slots || impl == &impl_packed)
+          impl == &impl_slots)
         add("Setup", impl->name, "fresh", depth,
             [=](benchmark::State &state) { run_setup(state, impl, depth); });
   add_scenario("Punct", "descending", quick ? Depths{14} : Depths{13, 15}, do_punct);
@@ -644,11 +644,11 @@ void register_core(bool quick)
   for (const char *scenario : {"fresh", "worst", "random"})
     add_eval(scenario, quick ? Depths{15} : Depths{11, 13, 15, 18});
   for (unsigned depth : quick ? Depths{16} : Depths{16, 20}) {
-    for (const pprf_impl *impl : {&impl_ref, &impl_opt, &impl_slots, &impl_packed})
+    for (const pprf_impl *impl : {&impl_ref, &impl_opt, &impl_slots})
       for (bool import : {false, true})
         add(import ? "Import" : "Export", impl->name, "worst", depth,
             [=](benchmark::State &state) { run_export(state, impl, "worst", depth, import); });
-    for (const pprf_impl *impl : {&impl_ref, &impl_opt, &impl_slots, &impl_packed})
+    for (const pprf_impl *impl : {&impl_ref, &impl_opt, &impl_slots})
       for (const char *scenario : {"fresh", "worst"})
         add("Delegate", impl->name, scenario, depth,
             [=](benchmark::State &state) { run_delegate(state, impl, scenario, depth); });

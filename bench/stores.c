@@ -18,11 +18,9 @@
 #include "figures.h"
 #include "common/fork.h"
 #include "key.h"
-#include "packed/packed.h"
-#include "packed/load.h"
 #include "prg.h"
 
-enum { OPT, SLOTS, PACKED, BTREE, HASH, OPENMLS, STORES };
+enum { OPT, SLOTS, BTREE, HASH, OPENMLS, STORES };
 
 static const uint8_t root[PPRF_SEED_BYTES] = {1, 2, 3, 4, 5, 6, 7, 8};
 
@@ -127,7 +125,6 @@ static void open_stores(const char *openmls)
 {
   stores[OPT] = (struct store){"opt", impl_opt, 1, PPRF_DEPTH_MAX, UINT64_MAX};
   stores[SLOTS] = (struct store){"slots", impl_slots, 1, 32, 20000};
-  stores[PACKED] = (struct store){"packed", impl_packed, 1, PPRF_DEPTH_MAX, UINT64_MAX};
   stores[BTREE] = (struct store){"btree", impl_btree, 1, WIDE_DEPTH_MAX, UINT64_MAX};
   stores[HASH] = (struct store){"hash", impl_hash, 1, WIDE_DEPTH_MAX, UINT64_MAX};
   stores[OPENMLS] = (struct store){"openmls", {.name = "openmls"}, 16, 16, UINT64_MAX};
@@ -232,62 +229,21 @@ static void run_sequence(const struct store *s, const struct what *w, const uint
   add_value(&r->ratio, t / call / ((double)*nodes + (double)*done - 1));
 }
 
-/* Below: the packed store alone, with a descent like core.c's, for depths that the API does not
- * accept. */
-static const struct store packed_alone = {.name = "packed, without the API"};
-
-static void run_alone(const struct what *w, const uint64_t *leaf, uint64_t n, struct row *r,
-                      uint64_t *done)
-{
-  struct opt_packed p;
-  struct pprf_seed seed = {1, 2}, copath[OPT_PACKED_DEPTH_MAX];
-  struct opt_node node;
-  uint64_t calls = 0;
-  now_runs(w->name, w->depth, n, &packed_alone);
-  check(opt_packed_open(&p, w->depth, &seed) == PPRF_OK, "no memory");
-  double call = call_ns(&stores[PACKED]), from = now();
-  *done = 0;
-  for (uint64_t i = 0; i < n; i++) {
-    if (!opt_packed_find(&p, leaf[i], &node))
-      continue;
-    seed = opt_packed_seed(&p, node);
-    for (unsigned h = node.height; h > 0; h--) {
-      struct pprf_children c = prg_expand(PRG_BARE, seed, leaf[i] >> h << h, h);
-      int right = (int)(leaf[i] >> (h - 1) & 1);
-      seed = right ? c.right : c.left;
-      copath[h - 1] = right ? c.left : c.right;
-    }
-    calls += node.height;
-    ++*done;
-    check(opt_packed_puncture(&p, leaf[i], node, copath) == PPRF_OK, "no memory");
-  }
-  double t = now() - from;
-  add_value(&r->ns, t / (double)*done);
-  add_value(&r->ratio, t / call / (double)calls);
-  r->nodes = p.nodes;
-  r->key_bytes = (double)(opt_packed_bytes(&p) + sizeof p);
-  r->bytes_per_node = r->key_bytes / (double)p.nodes;
-  opt_packed_close(&p);
-}
-
 static void punctures(const char *name, const char *words, enum order order, unsigned depth,
                       uint64_t n)
 {
   char label[120];
   struct what w = {name, label, depth, n};
-  struct row row[STORES + 1];
+  struct row row[STORES];
   uint64_t *leaf = sequence(order, depth, n), nodes = 0, done = 0;
   const unsigned times =
     n > 100000 && rounds > 3 ? 3 : rounds; /* a long run averages out disturbances */
-  const int alone = depth > stores[PACKED].depth_max;
   if (n > 200000 && rounds < 3) {
     free(leaf);
     return;
   }
   memset(row, 0, sizeof row);
   for (unsigned round = 0; round < (n > 200000 ? 1 : times); round++) {
-    if (alone)
-      run_alone(&w, leaf, n, &row[STORES], &done);
     for (unsigned k = 0; k < STORES; k++)
       if (takes(&stores[k], depth, n))
         run_sequence(&stores[k], &w, leaf, n, &nodes, &row[k], &done);
@@ -298,8 +254,6 @@ static void punctures(const char *name, const char *words, enum order order, uns
   for (unsigned k = 0; k < STORES; k++)
     if (row[k].ns.n > 0)
       put_row(&w, &stores[k], &row[k]);
-  if (alone)
-    put_row(&w, &packed_alone, &row[STORES]);
   free(leaf);
 }
 
@@ -462,7 +416,7 @@ static void measure(void)
 {
   static const double densities[] = {1e-5, 1e-4, 1e-3, 1e-2, .1, .5};
   static const unsigned depths[] = {16, 20, 24}, deep[] = {32, 48, 63};
-  many_keys(PACKED, 10000, 32);
+  many_keys(OPT, 10000, 32);
   many_keys(SLOTS, 100, 32);
   many_keys(BTREE, 10000, 32);
   many_keys(HASH, 10000, 32);
@@ -500,7 +454,7 @@ int main(int argc, char **argv)
   json = argc > 2 ? fopen(argv[2], "w") : NULL;
   check(argc <= 2 || json != NULL, "the file cannot be written");
   const int with_openmls = stores[OPENMLS].impl.setup != NULL;
-  printf("PRG %s, %.0f ns a call; %u rounds; OpenMLS %s", pprf_prg_name(), call_ns(&stores[PACKED]),
+  printf("PRG %s, %.0f ns a call; %u rounds; OpenMLS %s", pprf_prg_name(), call_ns(&stores[OPT]),
          rounds, with_openmls ? "0.8.1" : "was not built: left out");
   if (with_openmls)
     printf(", %.0f ns a call", call_ns(&stores[OPENMLS]));
@@ -508,10 +462,9 @@ int main(int argc, char **argv)
   printf("|---|---|---|---|---|---|\n");
   if (json != NULL)
     fprintf(json,
-            "{\"rounds\": %u, \"prg\": \"%s\", \"api_depth\": %u, \"openmls\": %s, "
-            "\"wipe_ns\": %.1f, \"arena_ns\": %.1f, \"rows\": [",
-            rounds, pprf_prg_name(), (unsigned)PPRF_DEPTH_MAX, with_openmls ? "true" : "false",
-            wipe_ns(0), wipe_ns(1));
+            "{\"rounds\": %u, \"prg\": \"%s\", \"openmls\": %s, \"wipe_ns\": %.1f, "
+            "\"arena_ns\": %.1f, \"rows\": [",
+            rounds, pprf_prg_name(), with_openmls ? "true" : "false", wipe_ns(0), wipe_ns(1));
   measure();
   if (json != NULL) {
     fprintf(json, "\n]}\n");

@@ -92,7 +92,7 @@ int main()
     std::vector<uint8_t> reference;
     ok(record(&impl_ref, w, &reference) && !reference.empty(), std::string("ref runs ") + scenario);
     for (const pprf_impl *impl : {&impl_list, &impl_list28, &impl_bst, &impl_array, &impl_btree,
-                                  &impl_hash, &impl_opt, &impl_slots, &impl_packed}) {
+                                  &impl_hash, &impl_opt, &impl_slots}) {
       std::vector<uint8_t> values;
       ok(record(impl, w, &values) && values == reference,
          std::string(impl->name) + " computes what ref computes: " + scenario);

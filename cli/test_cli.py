@@ -769,17 +769,16 @@ class Usage(Case):
     def test_manual_pages_are_well_formed(self):
         pages = [os.path.join(MAN, f) for f in sorted(os.listdir(MAN))]
         self.assertEqual(len(pages), len(COMMANDS) + 1)
-        checked = False
         for tool in (["mandoc", "-Tlint", "-Wwarning"],
                      ["man", "--warnings", "-E", "UTF-8", "-Tutf8", "-Z", "-l"]):
-            for page in pages if shutil.which(tool[0]) else []:
+            if tool[0] == "man" and not shutil.which("man"):
+                print("# man is not installed: only mandoc read the pages")
+                continue
+            for page in pages:
                 r = subprocess.run([*tool, page], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    check=False, env={**os.environ, "LC_ALL": "C.UTF-8"})
                 complaints = (r.stdout if tool[0] == "mandoc" else b"") + r.stderr
                 self.assertEqual((r.returncode, complaints.decode()), (0, ""), page)
-                checked = True
-        if not checked:
-            self.skipTest("neither mandoc nor man is installed")
 
 
 class Files(Case):

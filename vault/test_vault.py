@@ -112,8 +112,7 @@ class Program(Case):
         commands = set(re.findall(r"(?m)^  ([a-z]+) VAULT", text))
         self.assertEqual(commands, set(re.findall(r"^\.It Cm ([a-z]+)", page, re.M)))
         self.assertEqual(text, self.run_vault(DONE, "--help", program=("pprf-vault",)))
-        if shutil.which("mandoc"):
-            subprocess.run(["mandoc", "-Tlint", "-Wwarning", os.path.join(HERE, "pprf-vault.1")], check=True)
+        subprocess.run(["mandoc", "-Tlint", "-Wwarning", os.path.join(HERE, "pprf-vault.1")], check=True)
 
     def test_a_mirror_opens_when_the_store_is_lost(self):
         mirror = os.path.join(self.dir, "m")

@@ -18,24 +18,19 @@ def store_rows(stores, case, depth=None, punctures=None):
             and isinstance(r.get("store"), str)]
 
 
-def store_of(row):
-    """The store of a row; measurements without the API are of the packed store."""
-    return row["store"].split(",")[0]
-
-
 def better(rows, field):
     """The values of that library store whose median is better."""
-    own = [r[field] for r in rows if store_of(r) in ("slots", "packed") and r.get(field)]
+    own = [r[field] for r in rows if r["store"] in ("slots", "opt") and r.get(field)]
     return min(own, key=statistics.median, default=[])
 
 
 def store_targets(stores):
     """The targets for bench/stores.c's cases. For bytes, the largest case decides."""
-    def packed(rows, field):
-        return next((r[field] for r in rows if store_of(r) == "packed" and r.get(field)), [])
+    def packed(rows, field):  # opt, as the library makes keys
+        return next((r[field] for r in rows if r["store"] == "opt" and r.get(field)), [])
 
     def greatest(rows):
-        found = [r["bytes_per_node"] for r in rows if store_of(r) == "packed"
+        found = [r["bytes_per_node"] for r in rows if r["store"] == "opt"
                  and r.get("bytes_per_node") and count(r, "nodes") >= 64]
         return [max(found)] if found else []
 
@@ -47,7 +42,7 @@ def store_targets(stores):
             greatest([r for r in random if count(r, "depth") >= 32]), 4),
            ("packed: 10 000 keys of 50 punctures, d = 32, bytes a node", "≤ 24",
             [r["bytes_per_node"] for r in store_rows(stores, "many keys", 32)
-             if r["store"] == "packed"], 4),
+             if r["store"] == "opt"], 4),
            ("packed: whole key after one puncture, d = 32 [B]", "≤ 1000", [whole] if whole else [], 4),
            ("packed: set-up and free, d = 32 [ns]", "≤ 300",
             packed(store_rows(stores, "setup", 32), "ns"), 3)]
@@ -93,7 +88,7 @@ def suite_targets(suites):
 def openmls_suite(stores):
     """bench/stores.c's results for OpenMLS's tree, as a row of the suites: each leaf of the worst
     case is evaluated and punctured in one call."""
-    ns = next((r["ns"] for r in store_rows(stores, "worst", 16) if store_of(r) == "openmls" and r.get("ns")), None)
+    ns = next((r["ns"] for r in store_rows(stores, "worst", 16) if r["store"] == "openmls" and r.get("ns")), None)
     return [{"suite": "mls-sha256", "version": "OpenMLS, evaluated too", "punct": ns}] if ns else []
 
 
@@ -107,7 +102,7 @@ def store_cases(stores):
     cases = {}
     for r in objects(stores, "rows"):
         if isinstance(r.get("store"), str):
-            cases.setdefault(str(r.get("label")), {})[store_of(r)] = r
+            cases.setdefault(str(r.get("label")), {})[r["store"]] = r
     return list(cases.items())
 
 

@@ -16,11 +16,11 @@ OKABE_ITO = {"orange": "#e69f00", "sky": "#56b4e9", "green": "#009e73", "blue": 
              "black": INK}
 COLOUR = {"list": OKABE_ITO["black"], "list28": OKABE_ITO["purple"], "bst": OKABE_ITO["vermillion"],
           "array": OKABE_ITO["orange"], "ref": OKABE_ITO["green"], "opt": OKABE_ITO["blue"],
-          "slots": OKABE_ITO["sky"], "packed": OKABE_ITO["yellow"], "paper": OKABE_ITO["grey"]}
+          "slots": OKABE_ITO["sky"], "paper": OKABE_ITO["grey"]}
 MARKER = {"list": "s", "list28": "D", "bst": "^", "array": "v", "ref": "o", "opt": "*",
-          "slots": "h", "packed": "P", "paper": "X"}
+          "slots": "h", "paper": "X"}
 # bench/stores.c's stores and the suites have separate panels: colour and marker
-STORE_LOOK = {"opt": ("blue", "*"), "slots": ("sky", "h"), "packed": ("green", "P"), "btree": ("vermillion", "^"),
+STORE_LOOK = {"opt": ("blue", "*"), "slots": ("sky", "h"), "btree": ("vermillion", "^"),
               "hash": ("orange", "s"), "openmls": ("purple", "X")}
 SUITE_LOOK = {"sha3-256": ("vermillion", "o"), "sha3-256-salted": ("orange", "D"), "aes-128": ("blue", "*"),
               "mls-sha256": ("green", "s")}

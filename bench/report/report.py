@@ -256,7 +256,7 @@ def stores_section(plots, stores, why_not):
     if not cases:
         return None
     out = {"rounds": rounds(stores), "openmls": stores.get("openmls") is True,
-           "why_not": why_not or "it was not built", "api_depth": stores.get("api_depth"),
+           "why_not": why_not or "it was not built",
            "wipe": duration(stores.get("wipe_ns")), "tables": [],
            "panels": draw.store_panels(plots, objects(stores, "rows"), 24)}
     for caption, text in (
@@ -323,8 +323,8 @@ ASKED = "%s, if asked for, does not lose"
 
 
 def explained(kind, own, best, wipe, arena):
-    """The cause of a loss of opt, from this run's figures. own: {store: value} of opt and the
-    library's two stores; best: the best other store's value; wipe: ns that an operation spends
+    """The cause of a loss of opt, from this run's figures. own: {store: value} of opt's two
+    stores; best: the best other store's value; wipe: ns that an operation spends
     wiping; arena: ns that a block of locked memory takes in a set-up of the packed store."""
     store, mine = min(own.items(), key=lambda x: x[1])
     if store != "opt" and mine <= best / .97:

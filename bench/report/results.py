@@ -10,9 +10,9 @@ import statistics
 import sys
 import time
 
-IMPLS = ["list", "list28", "bst", "array", "ref", "opt", "slots", "packed"]
-OWN = ["opt", "slots", "packed"]  # the default, and the library's two stores
-STORES = ["opt", "slots", "packed", "btree", "hash", "openmls"]  # of bench/stores.c
+IMPLS = ["list", "list28", "bst", "array", "ref", "opt", "slots"]
+OWN = ["opt", "slots"]  # the packed store, which is the default, and pair slots
+STORES = ["opt", "slots", "btree", "hash", "openmls"]  # of bench/stores.c
 SUITES = ["sha3-256", "sha3-256-salted", "aes-128", "mls-sha256"]  # of bench/suites.c
 
 

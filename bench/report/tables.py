@@ -92,7 +92,7 @@ def stores_table(data):
     lines = said(data) + [
         "Cases of more than 100 000 punctures ran 3 rounds, those of more than 200 000 one. A PRG call of",
         "OpenMLS is HKDF on a 32-byte seed.", ""]
-    lines += rows_of(["case", "default", "pair slots", "packed", "B-tree", "hash map", "OpenMLS 0.8.1"], [
+    lines += rows_of(["case", "packed", "pair slots", "B-tree", "hash map", "OpenMLS 0.8.1"], [
         [label] + [cell(by.get(s)) for s in STORES] for label, by in store_cases(data)])
     return lines + ["", "Against the targets:", ""] + target_rows(store_targets(data))
 

@@ -201,7 +201,7 @@ def test_noise():
     figures = benchmark({"opt": 1000, "slots": 1000, "list": 5000}, {"opt": 16.2, "slots": 16.2, "list": 64})
 
     def page_of(**run):
-        return report(bench__bench=Of(figures), bench__nohash=figures, bench__stores=stores_json(104, 105, 104, 300),
+        return report(bench__bench=Of(figures), bench__nohash=figures, bench__stores=stores_json(104, 105, 300),
                       bench__run=dict({"mode": "quick", "load": "0.10 1.00 1.00", "cores": 2}, **run), **PASSED)
 
     r, page = page_of(others=1.84)
@@ -219,16 +219,16 @@ def test_noise():
        "a quiet run marks nothing")
 
 
-def stores_json(opt, slots, packed, other, wipe=20):
-    """A run of stores: two cases, with times and bytes of opt, its stores and another store.
+def stores_json(opt, slots, other, wipe=20):
+    """A run of stores: two cases, with times and bytes of opt's two stores and another store.
     OpenMLS was not built."""
-    return {"rounds": 3, "api_depth": 32, "openmls": False, "wipe_ns": wipe, "rows": [
+    return {"rounds": 3, "openmls": False, "wipe_ns": wipe, "rows": [
         {"case": case, "label": label, "depth": depth, "punctures": n, "store": store, "nodes": 100,
          "bytes_per_node": x / 10, "key_bytes": x * 10, "ns": [x - 1, x, x + 1],
          "ratio": [x / 100] * 3}
         for case, label, depth, n in (("random", "planted case", 24, 1677),
                                       ("worst", "other case", 16, 32768))
-        for store, x in (("opt", opt), ("slots", slots), ("packed", packed), ("btree", other))]}
+        for store, x in (("opt", opt), ("slots", slots), ("btree", other))]}
 
 
 def suites_json(bare, salted, aes):
@@ -245,7 +245,7 @@ def test_stores_and_suites():
     def losses_of(page):
         return page.split('id="losses"')[1].split('id="targets"')[0]
 
-    good, fast = stores_json(104, 105, 104, 300), suites_json(100, 102, 7)
+    good, fast = stores_json(104, 105, 300), suites_json(100, 102, 7)
     r, page = report(bench__stores=good, bench__suites=fast)
     ok(r.returncode == 0 and page.count("in none of 2 cases") == 2
        and badges(page, "missed") == 0 and badges(page, "reached") == 10,
@@ -267,22 +267,22 @@ def test_stores_and_suites():
     ok(r.returncode != 0 and not page and "no colour and marker for the suite unheard-of" in r.stderr,
        "a suite with an empty row is an error", r.stderr[-300:])
     row = "<td>OpenMLS, evaluated too</td>"
-    theirs = dict(good, openmls=True, rows=good["rows"] + [dict(good["rows"][4], store="openmls", ns=[2100] * 3)])
+    theirs = dict(good, openmls=True, rows=good["rows"] + [dict(good["rows"][3], store="openmls", ns=[2100] * 3)])
     page = report(bench__stores=theirs, bench__suites=fast)[1]
     ok(page.count(row) == 1 and "2\u202f100" in page.split(row)[1].split("</tr>")[0]
        and row not in report(bench__stores=good, bench__suites=fast)[1],
        "OpenMLS has a row among the suites if it was measured")
-    r, page = report(bench__stores=stores_json(104, 900, 104, 300))
+    r, page = report(bench__stores=stores_json(104, 900, 300))
     ok(page.count("in none of 2 cases") == 2, "a loss of a non-default store is no loss of opt", r.stdout)
-    r, page = report(bench__stores=stores_json(900, 900, 104, 300))
-    ok("packed, if asked for, does not lose" in losses_of(page) and "not explained by wiping:" not in page
+    r, page = report(bench__stores=stores_json(900, 104, 300))
+    ok("slots, if asked for, does not lose" in losses_of(page) and "not explained by wiping:" not in page
        and losses_of(page).count("<td>planted case</td>") == 2
        and "0 are losses with every store" in " ".join(losses_of(page).split()),
        "a store that does not lose is named", r.stdout)
-    r, page = report(bench__stores=stores_json(115, 900, 115, 100, 20))
+    r, page = report(bench__stores=stores_json(115, 900, 100, 20))
     ok("wiping: it takes 20 ns, the difference is 15 ns" in losses_of(page),
        "a loss no greater than the time of wiping is attributed to it", r.stdout)
-    r, page = report(bench__stores=stores_json(150, 900, 150, 100, 20))
+    r, page = report(bench__stores=stores_json(150, 900, 100, 20))
     ok("not explained by wiping: 50 ns more than the best" in losses_of(page)
        and "4 are losses with every store, 4 of them not explained" in
        " ".join(losses_of(page).split()),
