@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file read.h
- * Reading the nodes of a packed store one after the other, for export and for the change to pair
- * slots. */
+ * Reading the nodes of a packed store one after the other, for an export. */
 #ifndef PPRF_OPT_PACKED_READ_H
 #define PPRF_OPT_PACKED_READ_H
 
