@@ -54,7 +54,7 @@ namespace {
 
 const uint8_t root_seed[PPRF_SEED_BYTES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
-const std::vector<const pprf_impl *> impls = {&impl_list, &impl_list28, &impl_bst,   &impl_array,
+const std::vector<const pprf_impl *> impls = {&impl_list, &impl_list28, &impl_bst,  &impl_array,
                                               &impl_ref,  &impl_opt,    &impl_slots};
 
 #ifdef NO_HASHING
