@@ -22,6 +22,14 @@ class Opt(planting.Suites):
     built = ["flags", "prg", "opt"]
     environment = {}  # all failures are examined; -x stops at the first where one is enough
 
+    def bugs(self):
+        groups = re.findall(r'\{"(\w+)", \w+\}', planting.read(os.path.join(planting.TOP, "opt/selftest/main.c")))
+        known = {*groups, "arena_test", "batch_test", "room_test", "fallback", "fallback-avx512"}
+        for bug in super().bugs():
+            if not known.issuperset(bug.judge.split(",")):
+                sys.exit("%s: opt/selftest has no group %s" % (bug.name, bug.judge))
+        return super().bugs()
+
     def suite(self, judge):
         if judge in ("arena_test", "batch_test", "room_test"):
             return "build/opt/" + judge, ["build/opt/" + judge]
