@@ -18,7 +18,7 @@
 /* opt's keys in the packed store are a third implementation, those in shared memory a fourth.
  * Neither can be imported. A shared key draws its root at random: here the test PRG supplies it.
  * Large shared trees would need much memory-backed address space. */
-enum { PACKED = IMPLS, DEFAULT, SHARED, PARTIES, SHARED_DEPTH_MAX = 14 };
+enum { PACKED = IMPLS, SHARED, PARTIES, SHARED_DEPTH_MAX = 14 };
 
 static int shared_setup(pprf_key **key, unsigned depth, const uint8_t *seed)
 {
@@ -410,9 +410,9 @@ static void leaf_op(struct run *r, unsigned code, uint64_t a, uint64_t b)
   for (int i = 0; i < r->parties; i++)
     if (err[i] != want) {
       const char *shared = r->parties > SHARED ? " shared=" : "";
-      fail(r, "ref=%s slots=%s packed=%s opt=%s%s%s model=%s", result_name(err[0]),
-           result_name(err[1]), result_name(err[PACKED]), result_name(err[DEFAULT]), shared,
-           r->parties > SHARED ? result_name(err[SHARED]) : "", result_name(want));
+      fail(r, "ref=%s slots=%s opt=%s%s%s model=%s", result_name(err[0]), result_name(err[1]),
+           result_name(err[PACKED]), shared, r->parties > SHARED ? result_name(err[SHARED]) : "",
+           result_name(want));
     }
   for (int i = 0; has_value && i < r->parties; i++)
     if (memcmp(out[i], value, bytes) != 0 || out[i][bytes] != 0xee) {
@@ -473,7 +473,7 @@ static void delegate_op(struct run *r, uint64_t a, uint64_t b)
     compare_sub(r, i, sub, &want);
     if (party(i)->punct(sub, a) <= PPRF_ERR_PUNCTURED && more)
       compare_sub(r, i, sub, &after);
-    party(i == SHARED ? DEFAULT : i)->free(sub);
+    party(i == SHARED ? PACKED : i)->free(sub);
   }
   model_free(&want);
   model_free(&after);
