@@ -453,31 +453,30 @@ const struct pprf_impl impl_array = make<Array>("array");
 const struct pprf_impl impl_btree = make<BTree>("btree");
 const struct pprf_impl impl_hash = make<Hash>("hash");
 
-template <unsigned store>
-static int setup_in(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTES])
+static int setup_slots(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTES])
 {
   pprf_options options = {};
   options.size = sizeof options;
   options.seed = seed;
   options.depth = depth;
-  options.store = store;
+  options.store = PPRF_STORE_SLOTS;
   return impl_opt.setup_with(key, &options);
 }
 
-template <unsigned store> static int import_into(pprf_key **key, const uint8_t *buf, size_t len)
+static int import_into_slots(pprf_key **key, const uint8_t *buf, size_t len)
 {
   pprf_import_options options = {};
   options.size = sizeof options;
-  options.store = store;
+  options.store = PPRF_STORE_SLOTS;
   return impl_opt.import_with(key, buf, len, &options);
 }
 
-template <unsigned store> static pprf_impl opt_in(const char *name)
+static pprf_impl opt_in_slots()
 {
   pprf_impl impl = impl_opt;
-  impl.name = name;
-  impl.setup = setup_in<store>;
-  impl.import_key = import_into<store>;
+  impl.name = "slots";
+  impl.setup = setup_slots;
+  impl.import_key = import_into_slots;
   return impl;
 }
-const struct pprf_impl impl_slots = opt_in<PPRF_STORE_SLOTS>("slots");
+const struct pprf_impl impl_slots = opt_in_slots();

@@ -40,21 +40,9 @@ __attribute__((unused)) static const struct pprf_impl impl_slots = {
   .name = "slots",
   .setup = slots_setup,
   .setup_with = slots_setup_with,
-  .eval = pprf_eval,
-  .punct = pprf_punct,
-  .eval_punct = pprf_eval_punct,
-  .punct_range = pprf_punct_range,
-  .delegate = pprf_delegate,
-  .node_count = pprf_node_count,
-  .memory_bytes = pprf_memory_bytes,
-  .memory_locked = pprf_memory_locked,
-  .depth = pprf_depth,
-  .suite = pprf_suite,
-  .value_bytes = pprf_value_bytes,
-  .export_key = pprf_export,
   .import_key = slots_import,
-  .import_with = pprf_import_with,
-  .free = pprf_free};
+  PPRF_IMPL_MEMBERS,
+};
 
 /** The two implementations, if opt's store does not matter. */
 #define IMPLS 2

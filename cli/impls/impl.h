@@ -38,6 +38,14 @@ struct pprf_impl {
   void (*free)(pprf_key *key);
 };
 
+/** The members that do not say which store a new key has, as pprf.h names them. */
+#define PPRF_IMPL_MEMBERS \
+  .eval = pprf_eval, .punct = pprf_punct, .eval_punct = pprf_eval_punct,                       \
+  .punct_range = pprf_punct_range, .delegate = pprf_delegate, .node_count = pprf_node_count,   \
+  .memory_bytes = pprf_memory_bytes, .memory_locked = pprf_memory_locked, .depth = pprf_depth, \
+  .suite = pprf_suite, .value_bytes = pprf_value_bytes, .export_key = pprf_export,             \
+  .import_with = pprf_import_with, .free = pprf_free
+
 extern const struct pprf_impl impl_ref, impl_opt;
 
 #ifdef __cplusplus

@@ -698,6 +698,32 @@ static void sets_of_all_leaves(void)
   end_test("packed: a_set_of_all_leaves_leaves_one_page");
 }
 
+/* Sets whose every request is refused, one in each, until one has all; returns how many failed. */
+static unsigned refused_sets(void)
+{
+  struct subject *s = new_subject(10, 512);
+  unsigned failures = 0;
+  for (unsigned i = 0; i < 40 && !failed; i++) {
+    snprintf(context, sizeof context, "set %u", i);
+    int err = PPRF_ERR_NOMEM;
+    for (uint64_t at = 1; err == PPRF_ERR_NOMEM; at++) {
+      uint64_t nodes = s->p.nodes;
+      size_t punctured = s->m.n;
+      refused_in_set = at;
+      err = puncture_set(s, rnd_below(leaves(&s->m)), 40, 24);
+      refused_in_set = 0;
+      if (err == PPRF_ERR_NOMEM) {
+        failures++;
+        check(s->p.nodes == nodes && s->m.n == punctured, "changed");
+        check_packed(s, 1);
+      }
+    }
+  }
+  check_arena(s);
+  free_subject(s);
+  return failures;
+}
+
 /* Refuse each memory request in turn: the store is unchanged. */
 static void no_memory(void)
 {
@@ -727,13 +753,15 @@ static void no_memory(void)
     check_arena(s);
     free_subject(s);
   }
+  unsigned each = refused_sets();
   spared = 1;
   struct opt_packed p;
   struct pprf_seed root = root_seed();
   refused = 1;
   check(opt_packed_open(&p, 9, &root) == PPRF_ERR_NOMEM, "open");
   refused = 0;
-  check(refusals >= 50 && sets >= 20, "%u refusals, %u of them of sets", refusals, sets);
+  check(refusals >= 50 && sets >= 20 && each >= 100, "%u refusals, %u of them of sets, then %u",
+        refusals, sets, each);
   end_test("packed: without_memory_the_store_is_as_it_was");
 }
 
