@@ -205,25 +205,10 @@ Definition opt_image (M0 : memory) (ws : seq Z) (K : key Seed) (q : pointer) : Z
 
 Definition opt_adversary := ref_adversary S order.
 
-Definition opt_oracle (w : world) (R : pprf_seed) (st : ref_state memory) (q : ref_query order) :
-  prog (@ref_reply S order q * ref_state memory) :=
-  match q with
-  | Call c u o =>
-      if permitted d st (Call c u o) then
-        let: (result, v, M) := opt_perform (mem st) R c o in
-        if (result =? PPRF_OK)%Z then
-          y <-$ hand_out w u v ;; Ret (Some (result, y), called c u M st)
-        else Ret (Some (result, None), RefState M (erased st) (known st) (challenged st))
-      else Ret (None, st)
-  | Steal qs =>
-      if permitted d st (Steal order qs) then Ret (Some (map (opt_peek (mem st)) qs), stolen d st)
-      else Ret (None, st)
-  end.
-
 (* M0 is memory before set-up. *)
 Definition opt_game (M0 : memory) (w : world) (A : opt_adversary) : prog bool :=
   s <-$ unif (zero_block S) ;;
-  interact (fun _ b => b) (opt_oracle w (words_of s)) (start_of (opt_set_up M0 (words_of s))) A.
+  interact (fun _ b => b) (memory_oracle d (fun M => opt_perform M (words_of s)) opt_peek w) (start_of (opt_set_up M0 (words_of s))) A.
 
 Definition opt_adv (M0 : memory) (A : opt_adversary) : rat :=
   (Pr (opt_game M0 Real A) - Pr (opt_game M0 Ideal A))%R.

@@ -124,24 +124,9 @@ Definition packed_image (M : memory) (K : key Seed) (q : pointer) : Z :=
 
 (* ---- The game ------------------------------------------------------------------------------ *)
 
-Definition packed_oracle (w : world) (R : pprf_seed) (st : ref_state memory) (q : ref_query order) :
-  prog (@ref_reply S order q * ref_state memory) :=
-  match q with
-  | Call c u o =>
-      if permitted d st (Call c u o) then
-        let: (result, v, M) := packed_perform (mem st) R c o in
-        if (result =? PPRF_OK)%Z then
-          y <-$ hand_out w u v ;; Ret (Some (result, y), called c u M st)
-        else Ret (Some (result, None), RefState M (erased st) (known st) (challenged st))
-      else Ret (None, st)
-  | Steal qs =>
-      if permitted d st (Steal order qs) then Ret (Some (map (packed_peek (mem st)) qs), stolen d st)
-      else Ret (None, st)
-  end.
-
 Definition packed_game (w : world) (A : opt_adversary S Fault) : prog bool :=
   s <-$ unif (zero_block S) ;;
-  interact (fun _ b => b) (packed_oracle w (words_of s)) (start_of (U (words_of s))) A.
+  interact (fun _ b => b) (memory_oracle d (fun M => packed_perform M (words_of s)) packed_peek w) (start_of (U (words_of s))) A.
 
 Definition packed_adv (A : opt_adversary S Fault) : rat :=
   (Pr (packed_game Real A) - Pr (packed_game Ideal A))%R.

@@ -312,18 +312,19 @@ Definition hand_out (w : world) (u : use) (v : option Seed) : prog (option Seed)
   | _, _ => Ret None
   end.
 
-Definition ref_oracle (w : world) (R : pprf_seed) (st : ref_state memory) (q : ref_query) :
-  prog (ref_reply q * ref_state memory) :=
+(* What a device answers whose calls are [act], which a thief reads by [peek]. *)
+Definition memory_oracle (act : memory -> call -> Fault -> Z * option Seed * memory) (peek : memory -> pointer -> Z)
+  (w : world) (st : ref_state memory) (q : ref_query) : prog (ref_reply q * ref_state memory) :=
   match q with
   | Call c u f =>
       if permitted st (Call c u f) then
-        let: (result, v, M) := perform (mem st) R c f in
+        let: (result, v, M) := act (mem st) c f in
         if (result =? PPRF_OK)%Z then
           y <-$ hand_out w u v ;; Ret (Some (result, y), called c u M st)
         else Ret (Some (result, None), RefState M (erased st) (known st) (challenged st))
       else Ret (None, st)
   | Steal qs =>
-      if permitted st (Steal qs) then Ret (Some (map (cell (mem st)) qs), stolen st)
+      if permitted st (Steal qs) then Ret (Some (map (peek (mem st)) qs), stolen st)
       else Ret (None, st)
   end.
 
@@ -332,7 +333,7 @@ Definition start_of (T : Type) (m : T) : ref_state T := RefState m pred0 pred0 [
 (* M0 is memory before set-up. *)
 Definition ref_game (M0 : memory) (w : world) (A : ref_adversary) : prog bool :=
   s <-$ unif (zero_block S) ;;
-  interact (fun _ b => b) (ref_oracle w (words_of s)) (start_of (set_up M0 (words_of s))) A.
+  interact (fun _ b => b) (memory_oracle (fun M => perform M (words_of s)) cell w) (start_of (set_up M0 (words_of s))) A.
 
 Definition ref_adv (M0 : memory) (A : ref_adversary) : rat :=
   (Pr (ref_game M0 Real A) - Pr (ref_game M0 Ideal A))%R.

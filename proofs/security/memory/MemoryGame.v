@@ -160,18 +160,7 @@ Local Notation reply := (@ref_reply S Fault).
 (* What a call does, what a thief reads. *)
 Variable perform : memory -> pprf_seed -> call -> Fault -> Z * option Seed * memory.
 Variable peek : memory -> pointer -> Z.
-Variable oracle : world -> pprf_seed -> ref_state memory ->
-  forall q : ref_query Fault, prog (reply q * ref_state memory).
-Hypothesis oracle_call : forall w R st c u f, oracle w R st (Call c u f) =
-  if permitted d st (Call c u f) then
-    let: (result, v, M) := perform (mem st) R c f in
-    if result =? PPRF_OK then
-      bind (hand_out w u v) (fun y => Ret (Some (result, y), called c u M st))
-    else Ret (Some (result, None), RefState M (erased st) (known st) (challenged st))
-  else Ret (None, st).
-Hypothesis oracle_steal : forall w R st qs, oracle w R st (Steal Fault qs) =
-  if permitted d st (Steal Fault qs) then Ret (Some (map (peek (mem st)) qs), stolen d st)
-  else Ret (None, st).
+Local Notation oracle w s := (@memory_oracle S d Fault (fun M => perform M (words_of s)) peek w).
 
 (* What the adversary against the model keeps, the positions of the nodes among it: what a call that succeeds makes
    of it, and one that fails; whether calls fail; how it draws memory. *)
@@ -315,7 +304,7 @@ case=> I B g h k t lv rng tr I' R T; split=> //.
 Qed.
 
 Local Notation ev_run w s := (interact (fun _ b => b) (@ev_oracle Seed (zero_block S) G d w (keygen s))).
-Local Notation run w s := (interact (fun _ b => b) (oracle w (words_of s))).
+Local Notation run w s := (interact (fun _ b => b) (oracle w s)).
 
 Lemma run_call w (s : Seed) st c u f k :
   Pr (run w s st (@Ask _ reply (Call c u f) k)) =
@@ -328,8 +317,8 @@ Lemma run_call w (s : Seed) st c u f k :
   else Pr (run w s st (k None)).
 Proof.
 have -> : run w s st (@Ask _ reply (Call c u f) k) =
-  bind (oracle w (words_of s) st (Call c u f)) (fun rs => run w s rs.2 (k rs.1)) by [].
-rewrite Pr_bind oracle_call; case: (permitted _ _ _) => //.
+  bind (oracle w s st (Call c u f)) (fun rs => run w s rs.2 (k rs.1)) by [].
+rewrite Pr_bind; cbv beta iota delta [memory_oracle]; case: (permitted _ _ _) => //.
 case: (perform _ _ _ _) => [[r v] M']; cbv beta iota zeta delta [fst snd].
 by case: (_ =? _) => //; rewrite ex_bind.
 Qed.
@@ -341,8 +330,8 @@ Lemma run_steal w (s : Seed) st qs k :
   else Pr (run w s st (k None)).
 Proof.
 have -> : run w s st (@Ask _ reply (Steal Fault qs) k) =
-  bind (oracle w (words_of s) st (Steal Fault qs)) (fun rs => run w s rs.2 (k rs.1)) by [].
-by rewrite Pr_bind oracle_steal; case: (permitted _ _ _).
+  bind (oracle w s st (Steal Fault qs)) (fun rs => run w s rs.2 (k rs.1)) by [].
+by rewrite Pr_bind; cbv beta iota delta [memory_oracle]; case: (permitted _ _ _).
 Qed.
 
 Lemma play_same w (s : Seed) A P st st1 st2 : corresponds P s st st1 st2 ->

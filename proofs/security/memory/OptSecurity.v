@@ -877,7 +877,7 @@ Theorem opt_game_is_model w A :
   Pr (@ev_game Seed (zero_block S) G d 0 w (@opt_against_model S d _ fails marks shown l M0 A)).
 Proof.
 refine (@game_is_model S d (order Fault) (opt_perform S l F) (opt_peek S d shown l)
-  (@opt_oracle S d Fault shown l F) _ _ (Ggm.key unit * seq Z) (fun m => m.1)
+  (Ggm.key unit * seq Z) (fun m => m.1)
   (fun m c o => (puncture_call d no_seed c m.1, marks (places d m.1) m.2 c o)) (fun m _ _ => m) (fun _ => fails)
   (fun m => opt_image d shown l M0 m.2)
   (@opt_as_model S d Fault fails marks shown l M0) _ _ _ _

@@ -414,7 +414,7 @@ Theorem packed_game_is_model w A :
   Pr (@ev_game Seed (zero_block S) G d 0 w (packed_against_model d hidden l F U A)).
 Proof.
 have [_ hs set_up same0] := rdy; pose s0 := zero_block S.
-refine (@game_is_model S d (order Fault) perform (packed_peek S hidden l) (@packed_oracle S d Fault hidden l F) _ _
+refine (@game_is_model S d (order Fault) perform (packed_peek S hidden l)
   (Ggm.key unit * memory) (fun m => m.1) (@dummy_after S d Fault l F) (@dummy_failed S Fault l F)
   (@dummy_fails S Fault l F) (fun m => packed_image d hidden l m.2) (@packed_as_model S d Fault hidden l F) _ _ _ _
   (fun M P s m => [/\ m.1 = bare P, in_ M s P, in_ m.2 s0 P & forall q, shape M q = shape m.2 q]) _ _ _ w

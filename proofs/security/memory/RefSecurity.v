@@ -443,7 +443,7 @@ Theorem ref_game_is_model w A :
   Pr (@ref_game S d _ l F M0 w A) =
   Pr (@ev_game Seed (zero_block S) G d 0 w (@against_model S d _ fails l M0 A)).
 Proof.
-refine (@game_is_model S d Fault (perform S l F) cell (@ref_oracle S d Fault l F) _ _ (key unit) (fun K => K)
+refine (@game_is_model S d Fault (perform S l F) cell (key unit) (fun K => K)
   (fun K c _ => puncture_call d no_seed c K) (fun K _ _ => K) (fun _ => fails) (fun _ => image d l M0)
   (@as_model S d _ fails l M0) _ _ _ _
   (fun M P s K => inv_at M P s /\ K = bare P) _ _ _ w (fun s => set_up l F M0 (words_of s)) (keygen tt) A _) => //.
