@@ -265,7 +265,8 @@ class Suites(Planter):
 
 def asked(bug, arg):
     """Whether the command line names this bug."""
-    return bug.name in arg.names or arg.only and (arg.only in bug.name or arg.only == bug.judge)
+    return bug.name in arg.names or arg.only and (
+        arg.only in bug.name or arg.only == bug.judge or any(arg.only in change.file for change in bug.edits))
 
 
 def choose(bugs, arg, parser):
@@ -432,7 +433,7 @@ def options(doc, jobs=None):
                                      epilog="ALL=1 in the environment: plant all, despite --quick and --sample")
     parser.add_argument("names", nargs="*", metavar="NAME", help="plant only these bugs")
     parser.add_argument("--only", metavar="TEXT",
-                        help="plant only bugs whose name contains TEXT or whose judge is TEXT")
+                        help="plant only bugs whose name or file contains TEXT, or whose judge is TEXT")
     parser.add_argument("--quick", action="store_true", help="plant the bugs marked with *")
     parser.add_argument("--sample", type=fractions.Fraction, metavar="N", help="plant N bugs, or a "
                         "fraction 1/N, at random (with --quick: of the others), and one equivalent change")

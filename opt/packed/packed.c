@@ -17,12 +17,11 @@
 #include "sets/batch.h"
 #include "load.h"
 
-enum { SEED_BYTES = sizeof(struct pprf_seed) };
-
 /* ---- pages ---- */
 
 _Static_assert(sizeof(struct opt_page) == OPT_PAGE_HEAD, "a page's head");
-_Static_assert((SEED_BYTES + 1) * (PPRF_DEPTH_MAX + 1) + OPT_ARENA_MAX / 4 + 64 <= OPT_ARENA_MAX,
+_Static_assert((PPRF_SEED_BYTES + 1) * (PPRF_DEPTH_MAX + 1) + OPT_ARENA_MAX / 4 + 64 <=
+                 OPT_ARENA_MAX,
                "a quarter of the greatest page and a co-path");
 
 struct opt_page *opt_page_new(size_t bytes)
