@@ -520,7 +520,7 @@ int __wrap_munmap(void *at, size_t bytes)
 
 static int amid_changes(int i, void *arg)
 {
-  enum { MANY = 1 << 16 }; /* punctures that take more memory than is kept for the next key */
+  enum { MANY = 1 << 17 }; /* punctures that take more memory than is kept for the next key */
   const struct pprf_impl *impl = stores[i];
   pprf_key *key, *other;
   static uint64_t leaf[MANY];
@@ -528,7 +528,7 @@ static int amid_changes(int i, void *arg)
   (void)arg;
   for (unsigned k = 0; k < MANY; k++)
     leaf[k] = 2 * k;
-  if (impl->setup(&key, 12, root) != PPRF_OK || impl->setup(&other, 17, root) != PPRF_OK)
+  if (impl->setup(&key, 12, root) != PPRF_OK || impl->setup(&other, 18, root) != PPRF_OK)
     return 0;
   if (impl != &impl_ref)
     err |= more[i].punct_batch(other, leaf, MANY, NULL);

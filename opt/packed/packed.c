@@ -41,12 +41,12 @@ void opt_page_free(struct opt_page *page)
 
 /* ---- the index ---- */
 
-static void free_index(const struct opt_packed *p, uint64_t *first, struct opt_page **page)
+static void free_index(struct opt_packed *p)
 {
-  if (first != &p->one_first)
-    free(first);
-  if (page != &p->one_page)
-    free(page);
+  if (p->first != &p->one_first)
+    free(p->first);
+  if (p->page != &p->one_page)
+    free(p->page);
 }
 
 struct opt_index opt_index_new(const struct opt_packed *p, size_t room)
@@ -116,20 +116,16 @@ int opt_packed_load(struct opt_packed *p, unsigned depth, uint64_t nodes, opt_pa
   return err;
 }
 
-/* The index is freed last: a child forked meanwhile frees what its copy names. */
 void opt_packed_close(struct opt_packed *p)
 {
-  uint64_t *first = p->first;
-  struct opt_page **page = p->page;
   for (size_t i = 0; i < p->pages; i++)
-    opt_page_free(page[i]);
-  *p = (struct opt_packed){.depth = p->depth};
-  free_index(p, first, page);
+    opt_page_free(p->page[i]);
+  free_index(p);
 }
 
 void opt_packed_drop_copy(struct opt_packed *p)
 {
-  free_index(p, p->first, p->page);
+  free_index(p);
   opt_arena_forget_copies();
 }
 
