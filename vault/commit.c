@@ -7,17 +7,15 @@
 
 #include "tree.h"
 
-/* Write the page of an entry under a fresh key, a leaf page with these nodes.  The root's key comes from the cell's
- * next value. */
-static int write_page(pprf_vault *v, struct entry *e, bool root, const struct node *node,
-                      size_t count)
+/* Write the page of an entry under a fresh key.  The root's key comes from the cell's next value. */
+static int write_page(pprf_vault *v, struct entry *e, bool root)
 {
   uint8_t plain[PAGE_MAX], sealed[SEALED_MAX];
   struct page *p = e->page;
   int err;
   memset(plain, 0, PAGE_MAX);
   if (p->level == 0)
-    leaf_encode(&v->tree, node, count, plain);
+    leaf_encode(&v->tree, p->nodes.at, p->nodes.count, plain);
   else
     put_le(plain + 1, p->count, 2);
   plain[0] = (uint8_t)p->level;
@@ -64,7 +62,7 @@ static int remove_entry(pprf_vault *v, struct page *p, size_t i)
   struct page *c = p->child[i].page;
   if (c != NULL && page_clean(c))
     lru_remove(v, c);
-  page_free(c);
+  page_free(v, c);
   return page_splice(p, i, 1, 0);
 }
 
@@ -76,26 +74,36 @@ static size_t bytes_of(pprf_vault *v, const struct node *node, size_t i)
                            : node[i - 1].start + (UINT64_C(1) << node[i - 1].height));
 }
 
-static size_t nodes_bytes(pprf_vault *v, const struct node *node, size_t count)
+static size_t nodes_bytes(pprf_vault *v, const struct nodes *nodes)
 {
   size_t bytes = LEAF_HEAD;
-  for (size_t i = 0; i < count; i++)
-    bytes += bytes_of(v, node, i);
+  for (size_t i = 0; i < nodes->count; i++)
+    bytes += bytes_of(v, nodes->at, i);
   return bytes;
+}
+
+static int copy_nodes(pprf_vault *v, struct nodes *to, const struct node *from, size_t count)
+{
+  int err = failed(nodes_reserve(&v->tree, to, to->count + count), "commit");
+  if (err == PPRF_OK && count > 0) {
+    memcpy(to->at + to->count, from, count * sizeof *from);
+    to->count += count;
+  }
+  return err;
 }
 
 /* Leaf pages i .. i + old - 1 of p become `new` ones with these nodes, which are written. */
 static int repack(pprf_vault *v, struct page *p, size_t i, size_t old, size_t new,
-                  const struct node *node, size_t count)
+                  const struct nodes *nodes)
 {
-  size_t bytes = nodes_bytes(v, node, count), sum = 0, from = 0, to = 0;
+  size_t bytes = nodes_bytes(v, nodes), sum = 0, from = 0, to = 0;
   int err = PPRF_OK;
   for (size_t k = i; k < i + old && err == PPRF_OK; k++) {
     struct page *c = p->child[k].page;
     err = entry_gone(v, &p->child[k]);
     if (page_clean(c))
       lru_remove(v, c);
-    page_free(c);
+    page_free(v, c);
     p->child[k].page = NULL;
   }
   if (err == PPRF_OK)
@@ -103,70 +111,56 @@ static int repack(pprf_vault *v, struct page *p, size_t i, size_t old, size_t ne
   for (size_t k = 1; k <= new && err == PPRF_OK; k++, from = to) {
     struct entry *e = &p->child[i + k - 1];
     do
-      sum += bytes_of(v, node, to++);
-    while (to < count && (k == new || sum *new < bytes *k));
-    *e = (struct entry){.first = node[from].start, .page = calloc(1, sizeof *e->page)};
+      sum += bytes_of(v, nodes->at, to++);
+    while (to < nodes->count && (k == new || sum *new < bytes *k));
+    *e = (struct entry){.first = nodes->at[from].start, .page = calloc(1, sizeof *e->page)};
     if (e->page == NULL)
       return failed(PPRF_ERR_NOMEM, "commit");
     e->page->parent = p;
-    err = failed(key_of_nodes(&e->page->key, &v->tree, node + from, to - from), "commit");
+    err = copy_nodes(v, &e->page->nodes, nodes->at + from, to - from);
     if (err == PPRF_OK)
-      err = write_page(v, e, p == &v->top && p->count == 1, node + from, to - from);
+      err = write_page(v, e, p == &v->top && p->count == 1);
   }
   return err;
 }
 
 /* Add the nodes of leaf page i of p. */
-static int gather(pprf_vault *v, struct page *p, size_t i, struct node **node, size_t *count)
+static int gather(pprf_vault *v, struct page *p, size_t i, struct nodes *all)
 {
-  struct node *more = NULL, *both;
-  size_t n = 0;
   int err = p->child[i].page == NULL ? page_load(v, p, &p->child[i]) : PPRF_OK;
-  if (err == PPRF_OK)
-    err = failed(nodes_of_key(&more, &n, &v->tree, p->child[i].page->key), "commit");
-  if (err == PPRF_OK && (both = calloc(*count + n + 1, sizeof *both)) == NULL)
-    err = failed(PPRF_ERR_NOMEM, "commit");
-  else if (err == PPRF_OK) {
-    if (*count > 0)
-      memcpy(both, *node, *count * sizeof *both);
-    memcpy(both + *count, more, n * sizeof *both);
-    nodes_free(*node, *count);
-    *node = both;
-    *count += n;
-  }
-  nodes_free(more, n);
-  return err;
+  const struct nodes *more = err == PPRF_OK ? &p->child[i].page->nodes : NULL;
+  return err == PPRF_OK ? copy_nodes(v, all, more->at, more->count) : err;
 }
 
 /* Write leaf page i of p, or what it becomes: nothing if it is empty, several if it is too large.  If it is too
  * large or small, the next one takes part, so that pages stay two thirds full.  *step: entries now done. */
 static int flush_leaf(pprf_vault *v, struct page *p, size_t i, size_t *step)
 {
-  struct node *node = NULL;
-  size_t count = 0, old = 1, new = 1;
-  int err = gather(v, p, i, &node, &count);
-  size_t own = count, bytes = nodes_bytes(v, node, own), total = bytes;
+  const struct nodes *own = &p->child[i].page->nodes;
+  struct nodes all = {NULL, 0, 0};
+  size_t bytes = nodes_bytes(v, own), total = bytes, old = 1, new = 1;
   bool odd = bytes > PAGE_MAX || bytes < PAGE_MAX / 4;
+  int err = PPRF_OK;
   *step = 1;
-  if (err == PPRF_OK && own == 0 && p != &v->top) {
+  if (own->count == 0 && p != &v->top) {
     *step = 0;
-    err = remove_entry(v, p, i);
-    nodes_free(node, count);
-    return err;
+    return remove_entry(v, p, i);
   }
+  if (odd)
+    err = gather(v, p, i, &all);
   if (err == PPRF_OK && odd && i + 1 < p->count) {
     old = 2;
-    err = gather(v, p, i + 1, &node, &count);
-    total = nodes_bytes(v, node, count);
+    err = gather(v, p, i + 1, &all);
+    total = nodes_bytes(v, &all);
   }
   if (total > PAGE_MAX - PAGE_MAX / 10)
     new = total <= 2 * PAGE_MAX - PAGE_MAX / 10 ? 2 : total * 20 / (17 * PAGE_MAX) + 1;
   if (err == PPRF_OK && (bytes > PAGE_MAX || new < old)) {
     *step = new;
-    err = repack(v, p, i, old, new, node, count);
+    err = repack(v, p, i, old, new, &all);
   } else if (err == PPRF_OK)
-    err = write_page(v, &p->child[i], p == &v->top && p->count == 1, node, own);
-  nodes_free(node, count);
+    err = write_page(v, &p->child[i], p == &v->top && p->count == 1);
+  nodes_free(&v->tree, &all);
   return err;
 }
 
@@ -204,7 +198,7 @@ static int flush_inner(pprf_vault *v, struct page *p, size_t i, size_t *step)
     p->child[i + k].page = part;
   }
   for (size_t k = i; k < i + new && err == PPRF_OK; k++)
-    err = write_page(v, &p->child[k], p == &v->top && p->count == 1, NULL, 0);
+    err = write_page(v, &p->child[k], p == &v->top && p->count == 1);
   return failed(err, "commit");
 }
 
@@ -248,7 +242,7 @@ static int flush(pprf_vault *v)
     v->top.child = NULL;
     v->top.count = v->top.room = 0;
     if (page_splice(&v->top, 0, 0, 1) != PPRF_OK) {
-      page_free(root);
+      page_free(v, root);
       return failed(PPRF_ERR_NOMEM, "commit");
     }
     v->top.child[0].page = root;

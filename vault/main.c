@@ -12,7 +12,7 @@
 #include "pprf_vault.h"
 
 struct vault_args {
-  const char *command, *path, *cell, *mirror;
+  const char *command, *path, *cell, *mirror, *to;
   unsigned depth, suite;
   bool sized; /* --depth or --suite */
   struct ranges ranges;
@@ -28,7 +28,8 @@ static const struct option_line options[] = {
   {0},
 };
 
-static const char *const commands[] = {"create", "eval", "erase", "info", "verify", "mirror"};
+static const char *const commands[] = {"create", "eval",   "erase", "info",
+                                       "verify", "mirror", "backup"};
 
 static int option(void *input, int key, char *argument)
 {
@@ -58,7 +59,8 @@ static int operand(void *input, char *argument)
         a->command = commands[i];
     return a->command != NULL
              ? STATUS_DONE
-             : complain(STATUS_USAGE, "no command '%s' (create, eval, erase, info, verify, mirror)",
+             : complain(STATUS_USAGE,
+                        "no command '%s' (create, eval, erase, info, verify, mirror, backup)",
                         argument);
   }
   if (a->path == NULL) {
@@ -69,6 +71,10 @@ static int operand(void *input, char *argument)
     return add_ranges(&a->ranges, argument);
   if (is(a, "mirror") && a->mirror == NULL) {
     a->mirror = argument;
+    return STATUS_DONE;
+  }
+  if (is(a, "backup") && a->to == NULL) {
+    a->to = argument;
     return STATUS_DONE;
   }
   return complain(STATUS_USAGE, "'%s': unexpected argument", argument);
@@ -83,6 +89,8 @@ static int end(void *input)
     return complain(STATUS_USAGE, "LEAF is missing");
   if (is(a, "mirror") && a->mirror == NULL)
     return complain(STATUS_USAGE, "DIR is missing");
+  if (is(a, "backup") && a->to == NULL)
+    return complain(STATUS_USAGE, "FILE is missing");
   if (a->sized && !is(a, "create"))
     return complain(STATUS_USAGE, "--depth and --suite are for create");
   return STATUS_DONE;
@@ -168,6 +176,8 @@ static int with_vault(pprf_vault *v, const struct vault_args *a)
     return show(a, &info);
   if (is(a, "create"))
     return STATUS_DONE;
+  if (is(a, "backup"))
+    return (err = pprf_vault_backup(v, a->to)) == PPRF_OK ? STATUS_DONE : report(err);
   if ((err = pprf_vault_verify(v, &pages)) != PPRF_OK) /* of mirror too: the copy is whole */
     return report(err);
   printf("%" PRIu64 " pages are good\n", pages);
@@ -206,6 +216,7 @@ int main(int argc, char **argv)
       "  info VAULT            describe a vault\n"
       "  verify VAULT          read and check every page\n"
       "  mirror VAULT DIR      make or renew a copy of the vault, and verify both\n"
+      "  backup VAULT FILE     copy the vault to a new file\n"
       "\n"
       "Exit status: 0 done, 1 usage, 2 bad vault, cell or copy, 3 erased before, 4 failure.",
     .options = options,

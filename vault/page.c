@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static _Thread_local char message[512] = "no error";
 
@@ -139,7 +140,7 @@ enum { GAP_FOLLOWS = 2 };
 static size_t gap_bytes(uint64_t gap)
 {
   size_t n = 0;
-  for (; gap >= GAP_FOLLOWS && (n == 0 || gap >> 7 * n != 0); n++)
+  for (; gap >= GAP_FOLLOWS && (n == 0 || (n < 10 && gap >> 7 * n != 0)); n++)
     ;
   return n;
 }
@@ -196,42 +197,185 @@ static const uint8_t *node_decode(struct node *node, uint64_t *end, const uint8_
   return at;
 }
 
-int leaf_decode(const struct tree *tree, const uint8_t plain[PAGE_MAX], struct node **node,
-                size_t *count)
+bool node_follows(const struct node *before, const struct node *node)
+{
+  uint64_t end = node_end(before);
+  bool siblings =
+    node->start == end && node->height == before->height && node->start >> node->height & 1;
+  return node->start >= end && !siblings;
+}
+
+static bool in_tree(const struct tree *tree, const struct node *node)
+{
+  uint64_t width = UINT64_C(1) << node->height;
+  return node->height <= tree->depth && node->start % width == 0 &&
+         node->start <= (UINT64_C(1) << tree->depth) - width;
+}
+
+int leaf_decode(const struct tree *tree, const uint8_t plain[PAGE_MAX], struct nodes *nodes)
 {
   size_t n = get_le(plain + 1, 2), seed = tree->seed;
   const uint8_t *at = plain + LEAF_HEAD, *stop = plain + PAGE_MAX;
-  *node = NULL;
-  *count = 0;
+  uint64_t end = get_le(plain + PAGE_HEAD, 8);
   if (n > (PAGE_MAX - LEAF_HEAD) / (seed + 1))
     return PPRF_VAULT_ERR_DAMAGED;
-  uint64_t end = get_le(plain + PAGE_HEAD, 8);
-  struct node *all = calloc(n + 1, sizeof *all);
-  if (all == NULL)
+  int err = nodes_reserve(tree, nodes, n);
+  for (size_t i = 0; i < n && err == PPRF_OK; i++) {
+    struct node *node = &nodes->at[i];
+    at = node_decode(node, &end, at, stop);
+    if (at == NULL || (size_t)(stop - at) < seed || !in_tree(tree, node) ||
+        (i > 0 && !node_follows(node - 1, node)))
+      err = PPRF_VAULT_ERR_DAMAGED;
+    else {
+      memcpy(node->seed, at, seed);
+      at += seed;
+      nodes->count++;
+    }
+  }
+  if (err != PPRF_OK)
+    nodes_free(tree, nodes);
+  return err;
+}
+
+/* ---- memory of nodes ---- */
+
+enum { GRANULE = 4096, GRANULES = 256 };
+
+struct slab {
+  struct slab *next;
+  uint8_t *at;
+  size_t used, from;       /* granules taken; all before `from` are */
+  bool taken[GRANULES];
+};
+
+static void *map(size_t bytes)
+{
+  void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED)
+    return NULL;
+  (void)madvise(at, bytes, MADV_DONTDUMP);
+  (void)madvise(at, bytes, MADV_WIPEONFORK);
+  (void)mlock(at, bytes);
+  return at;
+}
+
+/* The first of n free granules, GRANULES if there are not as many side by side. */
+static size_t find_free(const struct slab *slab, size_t n)
+{
+  size_t i = slab->from, free = 0;
+  for (; i < GRANULES && free < n; i++)
+    free = slab->taken[i] ? 0 : free + 1;
+  return free == n ? i - n : GRANULES;
+}
+
+static struct slab *slab_new(struct arena *arena)
+{
+  struct slab *slab = calloc(1, sizeof *slab);
+  if (slab != NULL && (slab->at = map((size_t)GRANULES * GRANULE)) == NULL) {
+    free(slab);
+    slab = NULL;
+  }
+  if (slab != NULL) {
+    slab->next = arena->slabs;
+    arena->slabs = slab;
+  }
+  return slab;
+}
+
+/* n granules of zeros. */
+static void *take(struct arena *arena, size_t n)
+{
+  struct slab *slab = arena->slabs;
+  size_t i = GRANULES;
+  if (n > GRANULES)
+    return map(n * GRANULE);
+  for (; slab != NULL; slab = slab->next)
+    if (slab->used + n <= GRANULES && (i = find_free(slab, n)) < GRANULES)
+      break;
+  if (slab == NULL) {
+    slab = slab_new(arena);
+    i = 0;
+  }
+  if (slab == NULL)
+    return NULL;
+  memset(slab->taken + i, true, n);
+  slab->used += n;
+  if (i == slab->from)
+    slab->from = i + n;
+  return slab->at + i * GRANULE;
+}
+
+/* Wipe n granules and give them back. */
+static void give(struct arena *arena, void *memory, size_t n)
+{
+  OPENSSL_cleanse(memory, n * GRANULE);
+  if (n > GRANULES) {
+    (void)munmap(memory, n * GRANULE);
+    return;
+  }
+  struct slab **at = &arena->slabs, *slab;
+  while ((uintptr_t)memory - (uintptr_t)(*at)->at >= (size_t)GRANULES * GRANULE)
+    at = &(*at)->next;
+  slab = *at;
+  size_t i = (size_t)((uint8_t *)memory - slab->at) / GRANULE;
+  memset(slab->taken + i, false, n);
+  slab->used -= n;
+  slab->from = i < slab->from ? i : slab->from;
+  if (slab->used == 0) {
+    *at = slab->next;
+    (void)munmap(slab->at, (size_t)GRANULES * GRANULE);
+    free(slab);
+  }
+}
+
+static size_t granules(size_t nodes)
+{
+  return (nodes * sizeof(struct node) + GRANULE - 1) / GRANULE;
+}
+
+int nodes_reserve(const struct tree *tree, struct nodes *nodes, size_t count)
+{
+  if (count <= nodes->room)
+    return PPRF_OK;
+  if (nodes->room > 0 && count < nodes->room + nodes->room / 2)
+    count = nodes->room + nodes->room / 2;
+  struct nodes more = {take(tree->arena, granules(count)), nodes->count,
+                       granules(count) * GRANULE / sizeof *more.at};
+  if (more.at == NULL)
     return PPRF_ERR_NOMEM;
-  for (size_t i = 0; i < n && at != NULL; i++) {
-    at = node_decode(&all[i], &end, at, stop);
-    if (at == NULL || (size_t)(stop - at) < seed)
-      at = NULL;
-    else
-      memcpy(all[i].seed, at, seed);
-    at = at == NULL ? NULL : at + seed;
-  }
-  if (at == NULL) {
-    nodes_free(all, n);
-    return PPRF_VAULT_ERR_DAMAGED;
-  }
-  *node = all;
-  *count = n;
+  if (nodes->count > 0)
+    memcpy(more.at, nodes->at, nodes->count * sizeof *more.at);
+  nodes_free(tree, nodes);
+  *nodes = more;
   return PPRF_OK;
 }
 
-void nodes_free(struct node *node, size_t count)
+void nodes_free(const struct tree *tree, struct nodes *nodes)
 {
-  wipe_free(node, count * sizeof *node);
+  if (nodes->room > 0)
+    give(tree->arena, nodes->at, granules(nodes->room));
+  *nodes = (struct nodes){NULL, 0, 0};
 }
 
-/* ---- keys: docs/key-file.md ---- */
+/* ---- operations on nodes ---- */
+
+/* The first node that ends at or after a leaf. */
+static size_t node_of(const struct nodes *nodes, uint64_t leaf)
+{
+  size_t low = 0, high = nodes->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (node_end(&nodes->at[middle]) <= leaf)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* ---- a node as a key of pprf.h: docs/key-file.md ---- */
+
+enum { FILE_HEAD = 36, FILE_ID = 8, DIGEST = 32 };
 
 struct layout {
   bool first_version;
@@ -242,65 +386,104 @@ static struct layout layout_of(const struct tree *tree)
 {
   bool first = tree->suite == PPRF_SHA3_256 && tree->depth <= 32;
   size_t id = tree->depth / 8 + 1;
-  return (struct layout){first, first ? 16 : 36, id, id + tree->seed};
+  return (struct layout){first, first ? 16 : FILE_HEAD, id, id + tree->seed};
 }
 
-int key_of_nodes(pprf_key **key, const struct tree *tree, const struct node *node, size_t count)
+static int key_of_node(pprf_key **key, const struct tree *tree, const struct node *node)
 {
   const struct pprf_import_options options = {
     .size = sizeof options, .suites = PPRF_SUITE_BIT(tree->suite), .store = PPRF_STORE_PACKED};
   struct layout l = layout_of(tree);
-  size_t body = l.head + count * l.record;
-  uint8_t *file = calloc(1, body + 32);
-  *key = NULL;
-  if (file == NULL)
-    return PPRF_ERR_NOMEM;
-  memcpy(file, "PPRFKEY", 7);
+  uint8_t file[FILE_HEAD + FILE_ID + PPRF_VALUE_BYTES_MAX + DIGEST] = "PPRFKEY";
+  uint8_t *record = file + l.head, *digest = record + l.record;
   file[7] = l.first_version ? 1 : 2;
   file[8] = (uint8_t)tree->suite;
   file[9] = (uint8_t)tree->depth;
-  put_le(file + 12, count, l.first_version ? 4 : 8);
+  file[12] = 1; /* node */
   if (!l.first_version)
     memcpy(file + 20, tree->head + SALT_AT, 16);
-  for (size_t i = 0; i < count; i++) {
-    uint8_t *at = file + l.head + i * l.record;
-    put_le(at, 2 * node[i].start + (UINT64_C(1) << node[i].height), (unsigned)l.id);
-    memcpy(at + l.id, node[i].seed, tree->seed);
-  }
-  int err = EVP_Digest(file, body, file + body, NULL, EVP_sha3_256(), NULL) == 1 ? PPRF_OK
-                                                                                 : PPRF_ERR_CRYPTO;
-  if (err == PPRF_OK)
-    err = pprf_import_with(key, file, body + 32, &options);
-  wipe_free(file, body + 32);
+  put_le(record, 2 * node->start + (UINT64_C(1) << node->height), (unsigned)l.id);
+  memcpy(record + l.id, node->seed, tree->seed);
+  *key = NULL;
+  int err = PPRF_ERR_CRYPTO;
+  if (EVP_Digest(file, (size_t)(digest - file), digest, NULL, EVP_sha3_256(), NULL) == 1)
+    err = pprf_import_with(key, file, (size_t)(digest - file) + DIGEST, &options);
+  OPENSSL_cleanse(file, sizeof file);
   return err;
 }
 
-int nodes_of_key(struct node **node, size_t *count, const struct tree *tree, const pprf_key *key)
+int nodes_of_key(struct node *node, size_t *count, const struct tree *tree, const pprf_key *key)
 {
   struct layout l = layout_of(tree);
-  size_t len = 0;
-  *node = NULL;
-  *count = 0;
-  int err = pprf_export(key, NULL, &len);
-  if (err != PPRF_OK)
-    return err;
-  size_t n = (len - l.head - 32) / l.record, size = len;
-  uint8_t *file = malloc(len);
-  struct node *all = calloc(n + 1, sizeof *all);
-  err = file == NULL || all == NULL ? PPRF_ERR_NOMEM : pprf_export(key, file, &len);
-  for (size_t i = 0; i < n && err == PPRF_OK; i++) {
+  uint8_t file[FILE_HEAD + NODES_OF_NODE * (FILE_ID + PPRF_VALUE_BYTES_MAX) + DIGEST];
+  size_t len = sizeof file;
+  int err = pprf_export(key, file, &len);
+  *count = err == PPRF_OK ? (len - l.head - DIGEST) / l.record : 0;
+  for (size_t i = 0; i < *count; i++) {
     const uint8_t *at = file + l.head + i * l.record;
     uint64_t id = get_le(at, (unsigned)l.id);
-    all[i].height = (unsigned)__builtin_ctzll(id);
-    all[i].start = (id & (id - 1)) >> 1;
-    memcpy(all[i].seed, at + l.id, tree->seed);
+    node[i].height = (unsigned)__builtin_ctzll(id);
+    node[i].start = (id & (id - 1)) >> 1;
+    memcpy(node[i].seed, at + l.id, tree->seed);
   }
-  wipe_free(file, size);
-  if (err != PPRF_OK) {
-    nodes_free(all, n);
-    return err;
+  OPENSSL_cleanse(file, sizeof file);
+  return err;
+}
+
+int nodes_eval(const struct tree *tree, const struct nodes *nodes, uint64_t leaf, uint8_t *out)
+{
+  size_t i = node_of(nodes, leaf);
+  pprf_key *key;
+  if (i == nodes->count || nodes->at[i].start > leaf)
+    return PPRF_ERR_PUNCTURED;
+  int err = key_of_node(&key, tree, &nodes->at[i]);
+  if (err == PPRF_OK)
+    err = pprf_eval(key, leaf, out);
+  pprf_free(key);
+  return err;
+}
+
+/* Add what first .. last leave of a node that meets them. */
+static int cut(const struct tree *tree, const struct node *node, uint64_t first, uint64_t last,
+               struct node *left, size_t *count)
+{
+  size_t more = 0;
+  pprf_key *key;
+  first = first > node->start ? first : node->start;
+  last = last < node_end(node) ? last : node_end(node) - 1;
+  if (last - first == node_end(node) - 1 - node->start)
+    return PPRF_OK;
+  int err = key_of_node(&key, tree, node);
+  if (err == PPRF_OK)
+    err = first == last ? pprf_punct(key, first) : pprf_punct_range(key, first, last);
+  if (err == PPRF_OK)
+    err = nodes_of_key(left + *count, &more, tree, key);
+  pprf_free(key);
+  *count += more;
+  return err;
+}
+
+int nodes_erase(const struct tree *tree, struct nodes *nodes, uint64_t first, uint64_t last)
+{
+  struct node left[NODES_OF_NODE]; /* of the first and of the last node */
+  size_t i = node_of(nodes, first), j = i, count = 0;
+  while (j < nodes->count && nodes->at[j].start <= last)
+    j++;
+  if (i == j)
+    return PPRF_ERR_PUNCTURED;
+  int err = cut(tree, &nodes->at[i], first, last, left, &count);
+  if (err == PPRF_OK && j - i > 1)
+    err = cut(tree, &nodes->at[j - 1], first, last, left, &count);
+  size_t after = nodes->count - j, before = nodes->count;
+  if (err == PPRF_OK)
+    err = nodes_reserve(tree, nodes, i + count + after);
+  if (err == PPRF_OK) {
+    memmove(nodes->at + i + count, nodes->at + j, after * sizeof *nodes->at);
+    memcpy(nodes->at + i, left, count * sizeof *left);
+    nodes->count = i + count + after;
+    if (nodes->count < before)
+      OPENSSL_cleanse(nodes->at + nodes->count, (before - nodes->count) * sizeof *nodes->at);
   }
-  *node = all;
-  *count = n;
-  return PPRF_OK;
+  OPENSSL_cleanse(left, sizeof left);
+  return err;
 }

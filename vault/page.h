@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file page.h
- * Pages as bytes: sealing, encoding, and the way between a page and a key of pprf.h. */
+ * Pages as bytes: sealing, encoding, and the nodes of a leaf page. */
 #ifndef PPRF_VAULT_PAGE_H
 #define PPRF_VAULT_PAGE_H
 
@@ -17,7 +17,8 @@ enum {
   PAGE_HEAD = 11,      /* level, count in 2 bytes, in a root the vault's nodes in 8 */
   LEAF_HEAD = PAGE_HEAD + 8, /* and the start of the first node */
   ENTRY = 16 + KEY,    /* of an inner page: first leaf, row, key */
-  FAN = (PAGE_MAX - PAGE_HEAD) / ENTRY
+  FAN = (PAGE_MAX - PAGE_HEAD) / ENTRY,
+  NODES_OF_NODE = 2 * (PPRF_DEPTH_MAX - 1) /* at most, that a range leaves of a node */
 };
 
 /** A node of a cover: the seed above the leaves start .. start + 2^height - 1. */
@@ -27,12 +28,25 @@ struct node {
   uint8_t seed[PPRF_VALUE_BYTES_MAX];
 };
 
+/** Nodes of a cover, in leaf order, no two of them siblings.  Their memory is in no core dump, a child of fork finds it
+ * zeroed, and it is locked as far as the process may lock memory. */
+struct nodes {
+  struct node *at;
+  size_t count, room;
+};
+/** Where a vault has the memory for its nodes: large mappings, since a mapping of its own for each page takes longer
+ * than reading the page.  All zeros: none yet; nothing is left when all nodes are freed. */
+struct arena {
+  struct slab *slabs;
+};
+
 /** The tree, as the public head of its store describes it: magic (8), depth, suite, two zeros, salt (16), identity
  * (16).  The head is associated data of each page. */
 struct tree {
   uint8_t head[PUBLIC];
   unsigned depth, suite;
   size_t seed; /* bytes of one */
+  struct arena *arena;
 };
 #define PAGE_MAGIC "PPRFVLT\1"
 enum { SALT_AT = 12, ID_AT = 28 };
@@ -66,14 +80,22 @@ size_t node_bytes(const struct tree *tree, const struct node *node, uint64_t end
 /** Encode a leaf page of count nodes, which must fit; zeros follow. */
 void leaf_encode(const struct tree *tree, const struct node *node, size_t count,
                  uint8_t plain[PAGE_MAX]);
-/** Decode one: at most PAGE_MAX / 17 nodes, to be given back with nodes_free.
+/** Decode one into `nodes`, which is empty, and check that its nodes are a cover's.
  * @retval PPRF_OK, PPRF_ERR_NOMEM, PPRF_VAULT_ERR_DAMAGED (not reported) */
-int leaf_decode(const struct tree *tree, const uint8_t plain[PAGE_MAX], struct node **node,
-                size_t *count);
-void nodes_free(struct node *node, size_t count);
+int leaf_decode(const struct tree *tree, const uint8_t plain[PAGE_MAX], struct nodes *nodes);
+/** Whether a node may follow another one in a cover. */
+bool node_follows(const struct node *before, const struct node *node);
 
-/** A key that has these nodes, in leaf order and canonical, and back. */
-int key_of_nodes(pprf_key **key, const struct tree *tree, const struct node *node, size_t count);
-int nodes_of_key(struct node **node, size_t *count, const struct tree *tree, const pprf_key *key);
+/** Have room for `count` nodes. @retval PPRF_OK or PPRF_ERR_NOMEM: nothing has changed */
+int nodes_reserve(const struct tree *tree, struct nodes *nodes, size_t count);
+/** Wipe them and give their memory back. */
+void nodes_free(const struct tree *tree, struct nodes *nodes);
+/** The value of a leaf. @retval PPRF_OK, PPRF_ERR_PUNCTURED, or an error of pprf_eval (not reported) */
+int nodes_eval(const struct tree *tree, const struct nodes *nodes, uint64_t leaf, uint8_t *out);
+/** Puncture leaves first .. last. @retval PPRF_OK, PPRF_ERR_PUNCTURED: none of them was left, or another error of
+ * pprf_punct_range (not reported): nothing has changed */
+int nodes_erase(const struct tree *tree, struct nodes *nodes, uint64_t first, uint64_t last);
+/** The nodes of a key of at most NODES_OF_NODE. */
+int nodes_of_key(struct node *node, size_t *count, const struct tree *tree, const pprf_key *key);
 
 #endif

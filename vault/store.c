@@ -9,10 +9,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LOG_PAGES = 1000 };
+enum { LOG_PAGES = 1000, OPEN = SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX };
 /* Rows of the tables are not sealed.  No commit comes near this number, so a row beyond it is nobody's. */
 #define FOREIGN "4611686018427387904"
+static const off_t LOCKED = INT64_MAX - 1; /* the byte of a file that its handle has locked */
 static const char *const schema_name[] = {"main", "mirror"};
+
+static int busy(void)
+{
+  return fail(PPRF_VAULT_ERR_BUSY, "store: another process, or another handle, has the vault open");
+}
 
 static int sql_failed(struct store *s, const char *what)
 {
@@ -20,8 +26,7 @@ static int sql_failed(struct store *s, const char *what)
   if ((code & 255) == SQLITE_NOMEM)
     return fail(PPRF_ERR_NOMEM, "store: %s: no memory", what);
   if ((code & 255) == SQLITE_BUSY || (code & 255) == SQLITE_LOCKED)
-    return fail(PPRF_VAULT_ERR_BUSY,
-                "store: another process, or another handle, has the vault open");
+    return busy();
   if ((code & 255) == SQLITE_NOTADB || (code & 255) == SQLITE_CORRUPT)
     return fail(PPRF_VAULT_ERR_DAMAGED, "store: %s: %s", what, sqlite3_errmsg(s->db));
   return fail(PPRF_VAULT_ERR_STORE, "store: %s: %s (SQLite %d)", what, sqlite3_errmsg(s->db), code);
@@ -157,11 +162,30 @@ static const char same_roots[] =
   "SELECT NOT EXISTS (SELECT * FROM main.root EXCEPT SELECT * FROM mirror.root) AND "
   "NOT EXISTS (SELECT * FROM mirror.root EXCEPT SELECT * FROM main.root)";
 
-/* Make an empty file.  One that exists is not opened: closing it would give up SQLite's locks on it (fcntl(2)). */
+/* Make an empty file. */
 static bool make_file(const char *path)
 {
   int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   return fd >= 0 && close(fd) == 0;
+}
+
+/* The name of a file for SQLite, which takes other names for addresses (file:..) or for memory. */
+static char *name_of(const char *path)
+{
+  return sqlite3_mprintf("%s%s", *path == '/' ? "" : "./", path);
+}
+
+/* Keep other handles out.  SQLite's own locks do not: they are the process's, and whoever in it closes the file, after a
+ * copy for example, gives them up (fcntl(2)).  This one belongs to the descriptor; its byte is none of SQLite's. */
+static int lock_file(struct store *s, int i, const char *path)
+{
+  struct flock byte = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = LOCKED, .l_len = 1};
+  s->lock[i] = open(path, O_RDWR | O_CLOEXEC);
+  if (s->lock[i] < 0 || fcntl(s->lock[i], F_OFD_SETLK, &byte) != 0)
+    return errno == EAGAIN || errno == EACCES
+             ? busy()
+             : fail(PPRF_VAULT_ERR_STORE, "store %s: locking: %s", path, strerror(errno));
+  return PPRF_OK;
 }
 
 static int attach(struct store *s, bool *empty)
@@ -187,7 +211,9 @@ int store_mirror(struct store *s, const char *path, const char *directory, const
   struct tree its;
   struct stat a, b;
   bool empty = true;
-  s->mirror = sqlite3_mprintf("%s/%s", directory, name == NULL ? path : name + 1);
+  char *file = sqlite3_mprintf("%s/%s", directory, name == NULL ? path : name + 1);
+  s->mirror = file != NULL ? name_of(file) : NULL;
+  sqlite3_free(file);
   if (s->mirror == NULL)
     return fail(PPRF_ERR_NOMEM, "mirror: no memory");
   if (stat(path, &a) == 0 && stat(s->mirror, &b) == 0 && a.st_ino == b.st_ino &&
@@ -195,7 +221,9 @@ int store_mirror(struct store *s, const char *path, const char *directory, const
     return fail(PPRF_VAULT_ERR_STORE, "mirror %s: the store itself is there", directory);
   if (!make_file(s->mirror) && errno != EEXIST)
     return fail(PPRF_VAULT_ERR_STORE, "mirror %s: %s", s->mirror, strerror(errno));
-  int err = attach(s, &empty);
+  int err = lock_file(s, 1, s->mirror);
+  if (err == PPRF_OK)
+    err = attach(s, &empty);
   if (err == PPRF_OK && !empty)
     err = read_head(s, 1, &its);
   if (err == PPRF_VAULT_ERR_DAMAGED)
@@ -213,30 +241,49 @@ int store_mirror(struct store *s, const char *path, const char *directory, const
   return err;
 }
 
-int store_copy(struct store *s)
+/* Write the store to a database, in one transaction. */
+static int copy_to(struct store *s, const char *what, const char *file)
 {
   sqlite3 *to = NULL;
-  bool empty;
-  forget_statements(s, 1);
-  int err = run(s, "mirror", "DETACH mirror");
-  if (err != PPRF_OK)
-    return err;
-  int code = sqlite3_open_v2(s->mirror, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, NULL);
+  int code = sqlite3_open_v2(file, &to, OPEN, NULL), err = PPRF_OK;
   if (code == SQLITE_OK)
     code =
       sqlite3_exec(to, "PRAGMA locking_mode=EXCLUSIVE; PRAGMA synchronous=FULL", NULL, NULL, NULL);
   sqlite3_backup *b = code == SQLITE_OK ? sqlite3_backup_init(to, "main", s->db, "main") : NULL;
   if (b != NULL) {
-    (void)sqlite3_backup_step(b, -1); /* all pages in one transaction */
+    (void)sqlite3_backup_step(b, -1);
     code = sqlite3_backup_finish(b);
   }
   if (b == NULL || code != SQLITE_OK)
-    err = fail(PPRF_VAULT_ERR_STORE, "mirror %s: it cannot be made anew: %s (SQLite %d)", s->mirror,
+    err = fail(PPRF_VAULT_ERR_STORE, "%s %s: it cannot be made: %s (SQLite %d)", what, file,
                sqlite3_errmsg(to), code);
   (void)sqlite3_close(to);
+  return err;
+}
+
+int store_copy(struct store *s)
+{
+  bool empty;
+  forget_statements(s, 1);
+  int err = run(s, "mirror", "DETACH mirror");
+  if (err == PPRF_OK)
+    err = copy_to(s, "mirror", s->mirror);
   if (err == PPRF_OK)
     err = attach(s, &empty);
   return err == PPRF_OK ? use_mirror(s) : err;
+}
+
+int store_backup(struct store *s, const char *path)
+{
+  if (!make_file(path))
+    return fail(errno == EEXIST ? PPRF_VAULT_ERR_EXISTS : PPRF_VAULT_ERR_STORE, "backup %s: %s",
+                path, strerror(errno));
+  char *name = name_of(path);
+  int err = name != NULL ? copy_to(s, "backup", name) : fail(PPRF_ERR_NOMEM, "backup: no memory");
+  sqlite3_free(name);
+  if (err != PPRF_OK)
+    (void)unlink(path);
+  return err;
 }
 
 int store_join(struct store *s)
@@ -271,8 +318,6 @@ static bool may_write(const char *path)
 
 int store_open(struct store *s, const char *path, bool make, struct tree *tree)
 {
-  if (strcmp(path, ":memory:") == 0)
-    return fail(PPRF_VAULT_ERR_STORE, "store %s: for SQLite this is no file", path);
   if (make ? !make_file(path) : access(path, F_OK) != 0)
     return fail(make && errno == EEXIST ? PPRF_VAULT_ERR_EXISTS : PPRF_VAULT_ERR_STORE,
                 "store %s: %s", path, strerror(errno));
@@ -280,15 +325,19 @@ int store_open(struct store *s, const char *path, bool make, struct tree *tree)
     return fail(PPRF_VAULT_ERR_STORE, "store %s: %s: opening writes to the file and its directory",
                 path, strerror(errno));
   s->schemas = 1;
-  if (sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, NULL) !=
-      SQLITE_OK)
-    return sql_failed(s, path);
+  int err = lock_file(s, 0, path);
+  char *name = err == PPRF_OK ? name_of(path) : NULL;
+  if (err == PPRF_OK && (name == NULL || sqlite3_open_v2(name, &s->db, OPEN, NULL) != SQLITE_OK))
+    err = sql_failed(s, path);
+  sqlite3_free(name);
+  if (err != PPRF_OK)
+    return err;
   (void)sqlite3_limit(s->db, SQLITE_LIMIT_LENGTH, 1 << 20); /* a foreign row may be longer */
   sqlite3_wal_hook(s->db, watch_log,
                    s); /* in place of SQLite's own checkpoints, whose errors nobody sees */
   /* Before a table is touched: an exclusive lock needs no shared memory and keeps others out.  It is set for databases
    * that are attached later too, which are read at once. */
-  int err = run(s, "lock", "PRAGMA locking_mode=EXCLUSIVE");
+  err = run(s, "lock", "PRAGMA locking_mode=EXCLUSIVE");
   if (err == PPRF_OK && !make) /* before a setting that writes: the file may be another program's */
     err = read_head(s, 0, tree);
   if (err == PPRF_OK)
@@ -305,11 +354,24 @@ int store_open(struct store *s, const char *path, bool make, struct tree *tree)
                         : err;
 }
 
+void store_unlock(struct store *s, bool ours)
+{
+  struct flock byte = {.l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = LOCKED, .l_len = 1};
+  for (int i = 0; i < 2; i++)
+    if (s->lock[i] >= 0) {
+      if (ours) /* a child of fork may have the descriptor still */
+        (void)fcntl(s->lock[i], F_OFD_SETLK, &byte);
+      (void)close(s->lock[i]);
+      s->lock[i] = -1;
+    }
+}
+
 void store_close(struct store *s)
 {
   for (int i = 0; i < 2; i++)
     forget_statements(s, i);
   (void)sqlite3_close_v2(s->db);
+  store_unlock(s, true);
   sqlite3_free(s->mirror);
   memset(s, 0, sizeof *s);
 }
@@ -478,15 +540,16 @@ int store_shrink(struct store *s, const struct rows *used)
         err = run(s, "unused pages", "DELETE FROM %w.page WHERE row BETWEEN %lld AND %lld",
                   schema_name[i], from, to);
     }
-    if (err != PPRF_OK)
-      store_undo(s);
-    else if ((err = run(s, "commit", "COMMIT")) == PPRF_OK)
+    if (err == PPRF_OK && (err = run(s, "commit", "COMMIT")) == PPRF_OK)
       err = run(s, "vacuum", "VACUUM %w", schema_name[i]);
   }
+  bool full = err != PPRF_OK && (sqlite3_errcode(s->db) & 255) == SQLITE_FULL;
+  if (err != PPRF_OK)
+    store_undo(s);
   s->frames = LOG_PAGES;
   if (err == PPRF_OK)
     err = store_settle(s);
-  return err == PPRF_OK
-           ? err
+  return err == PPRF_OK || full /* then all is as it was, and no sync has failed */
+           ? PPRF_OK
            : fail(PPRF_VAULT_ERR_CLOSED, "%s; open the vault again", pprf_vault_error());
 }

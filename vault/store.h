@@ -35,6 +35,7 @@ struct store {
   int logs;                                         /* that are this process's own */
   uint64_t last_row;                                /* the highest number used so far */
   char *mirror;                                     /* its file */
+  int lock[2];                                      /* descriptors of both files */
 };
 
 /** Open or make the store, for one process.  tree: in when it is made, else out. */
@@ -46,12 +47,16 @@ int store_mirror(struct store *s, const char *path, const char *directory, const
                  enum mirror *is);
 /** Make the attached mirror the same as the store.  After an error it is as it was, or of no use. */
 int store_copy(struct store *s);
+/** Copy the store to a new file. */
+int store_backup(struct store *s, const char *path);
 /** From now on commits write the mirror too. */
 int store_join(struct store *s);
 /** Whether the store has been kept with a mirror.  It is not sealed, so good for a notice only. */
 bool store_mirrored(struct store *s);
 int store_set_mirrored(struct store *s, bool mirrored);
 void store_close(struct store *s);
+/** Close the descriptors that lock the files; ours: and unlock them. */
+void store_unlock(struct store *s, bool ours);
 
 /** Read a page of SEALED_MAX bytes; schema: 1 for the mirror. */
 int store_get(struct store *s, int schema, uint64_t row, uint8_t *sealed);
@@ -72,7 +77,8 @@ int store_end(struct store *s, const struct root *from, const struct root *root)
 void store_undo(struct store *s);
 /** Move what was written from the log into the database if the log is long. */
 int store_settle(struct store *s);
-/** Give unused space back to the file system, if there is much.  used: all rows in use, in order.
+/** Give unused space back to the file system, if there is much and the disk is not full.  used: all rows in use, in
+ * order.
  * @retval PPRF_VAULT_ERR_CLOSED a sync may have failed */
 int store_shrink(struct store *s, const struct rows *used);
 

@@ -191,6 +191,7 @@ static struct {
 static size_t pages_ever, salts;
 static uint8_t salt_ever[ROOTS][KEY];
 static struct tree its_tree;
+static struct arena its_arena;
 
 int __real_page_gcm(bool seal, const struct tree *tree, uint64_t row, const uint8_t key[KEY],
                     const uint8_t *in, uint8_t *out);
@@ -199,12 +200,11 @@ int __wrap_page_gcm(bool seal, const struct tree *tree, uint64_t row, const uint
 int __wrap_page_gcm(bool seal, const struct tree *tree, uint64_t row, const uint8_t key[KEY],
                     const uint8_t *in, uint8_t *out)
 {
-  struct node *node = NULL;
-  size_t count = 0;
-  if (seal && in[0] == 0 && leaf_decode(tree, in, &node, &count) == PPRF_OK)
-    for (size_t i = 0; i < count; i++)
-      keep_secret(node[i].seed);
-  nodes_free(node, count);
+  struct nodes nodes = {NULL, 0, 0};
+  if (seal && in[0] == 0 && leaf_decode(tree, in, &nodes) == PPRF_OK)
+    for (size_t i = 0; i < nodes.count; i++)
+      keep_secret(nodes.at[i].seed);
+  nodes_free(tree, &nodes);
   keep_secret(key);
   int err = __real_page_gcm(seal, tree, row, key, in, out);
   if (seal && err == PPRF_OK) {
@@ -214,6 +214,7 @@ int __wrap_page_gcm(bool seal, const struct tree *tree, uint64_t row, const uint
     memcpy(ever[pages_ever].key, key, KEY);
     memcpy(ever[pages_ever++].sealed, out, SEALED_MAX);
     its_tree = *tree;
+    its_tree.arena = &its_arena;
   }
   return err;
 }
@@ -523,17 +524,16 @@ static void steal(const uint8_t known[KEY], uint64_t row, bool opened[LEAVES])
   uint8_t plain[PAGE_MAX];
   for (size_t i = 0; i < pages_ever; i++)
     if (memcmp(ever[i].key, known, KEY) == 0) {
-      struct node *node = NULL;
-      size_t count = 0;
+      struct nodes nodes = {NULL, 0, 0};
       tap_check((row == 0 || row == ever[i].row) &&
                   __real_page_gcm(false, &its_tree, ever[i].row, known, ever[i].sealed, plain) ==
                     PPRF_OK,
                 "a key seals another page than the one beside it");
       if (plain[0] == 0)
-        (void)leaf_decode(&its_tree, plain, &node, &count);
-      for (size_t k = 0; k < count; k++)
-        memset(opened + node[k].start, true, (size_t)1 << node[k].height);
-      nodes_free(node, count);
+        (void)leaf_decode(&its_tree, plain, &nodes);
+      for (size_t k = 0; k < nodes.count; k++)
+        memset(opened + nodes.at[k].start, true, (size_t)1 << nodes.at[k].height);
+      nodes_free(&its_tree, &nodes);
       for (size_t k = 0; plain[0] > 0 && k < get_le(plain + 1, 2); k++) {
         const uint8_t *at = plain + PAGE_HEAD + k * ENTRY;
         steal(at + 16, get_le(at + 8, 8), opened);

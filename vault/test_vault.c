@@ -371,6 +371,118 @@ static void pages_stay_full(void)
     "a node takes at most 25 bytes on disk after random erasures, and pages without nodes go");
 }
 
+/* ---- leaf pages, and the memory of their nodes */
+
+static struct arena arena;
+static const struct tree small = {.depth = 4, .seed = 16, .arena = &arena};
+
+/* What decoding gives of two nodes side by side, each start and height; count: as the page says. */
+static int decoded(uint64_t start, unsigned height, uint64_t next, unsigned above, uint64_t count)
+{
+  const struct node node[] = {{.start = start, .height = height}, {.start = next, .height = above}};
+  struct nodes nodes = {NULL, 0, 0};
+  uint8_t plain[PAGE_MAX];
+  leaf_encode(&small, node, 2, plain);
+  put_le(plain + 1, count, 2);
+  int err = leaf_decode(&small, plain, &nodes);
+  check(nodes.count == (err == PPRF_OK ? count : 0));
+  for (size_t i = 0; i < nodes.count && i < 2; i++)
+    check(nodes.at[i].start == node[i].start && nodes.at[i].height == node[i].height);
+  nodes_free(&small, &nodes);
+  return err;
+}
+
+static void leaf_pages(void)
+{
+  for (uint64_t start = 0; start < 18; start++)
+    for (unsigned height = 0; height < 6; height++)
+      for (uint64_t next = 0; next < 18; next++)
+        for (unsigned above = 0; above < 6; above++) {
+          uint64_t end = start + (UINT64_C(1) << height), stop = next + (UINT64_C(1) << above);
+          bool siblings = next == end && above == height && start % (UINT64_C(2) << height) == 0;
+          bool cover = start % (end - start) == 0 && next % (stop - next) == 0 && next >= end &&
+                       stop <= 16 && !siblings;
+          tap_check((decoded(start, height, next, above, 2) == PPRF_OK) == cover,
+                    "nodes at %d of height %u, at %d of height %u", (int)start, height, (int)next,
+                    above);
+        }
+  check(decoded(0, 4, 0, 0, 1) == PPRF_OK && decoded(0, 0, 2, 0, 0) == PPRF_OK);
+  check(decoded(0, 0, 2, 0, 237) == PPRF_VAULT_ERR_DAMAGED && /* as many as fit are zeros here */
+        decoded(0, 0, 2, 0, 65535) == PPRF_VAULT_ERR_DAMAGED);
+  end_test("a leaf page is taken if its nodes are a cover, of any two nodes of a small tree");
+}
+
+static void memory_of_nodes(void)
+{
+  enum { SETS = 300 };
+  static struct nodes set[SETS];
+  for (int i = 0; i < 6000; i++) {
+    size_t k = rnd(SETS), n = rnd(i % 100 == 0 ? 30000 : 600) + 1;
+    for (size_t j = 0; j < set[k].count; j++)
+      check(set[k].at[j].start == k && set[k].at[j].height == j % 64);
+    if (i % 3 == 0)
+      nodes_free(&small, &set[k]);
+    check(nodes_reserve(&small, &set[k], n) == PPRF_OK && set[k].room >= n);
+    for (; set[k].count < n; set[k].count++) {
+      check(set[k].at[set[k].count].start == 0);
+      set[k].at[set[k].count] = (struct node){.start = k, .height = set[k].count % 64};
+    }
+  }
+  pid_t child = fork();
+  if (child == 0) {
+    for (size_t k = 0; k < SETS; k++)
+      for (size_t j = 0; j < set[k].count; j++)
+        if (set[k].at[j].start != 0 || set[k].at[j].height != 0)
+          _exit(1);
+    _exit(0);
+  }
+  int status = 1;
+  check(waitpid(child, &status, 0) == child && status == 0);
+  char line[300];
+  unsigned long from, to;
+  bool here = false, seen = false;
+  FILE *f = fopen("/proc/self/smaps", "r");
+  while (f != NULL && fgets(line, sizeof line, f) != NULL)
+    if (sscanf(line, "%lx-%lx ", &from, &to) == 2)
+      here = from <= (uintptr_t)set[0].at && (uintptr_t)set[0].at < to;
+    else if (here && strncmp(line, "VmFlags:", 8) == 0)
+      seen = strstr(line, " dd") != NULL && strstr(line, " wf") != NULL;
+  check(f != NULL && fclose(f) == 0 && seen);
+  for (size_t k = 0; k < SETS; k++)
+    nodes_free(&small, &set[k]);
+  check(arena.slabs == NULL);
+  end_test(
+    "nodes keep their memory, which no core dump and no child of fork has, until they are freed");
+}
+
+static void backups(void)
+{
+  char copy[96];
+  uint8_t out[16];
+  snprintf(copy, sizeof copy, "%s.copy", store);
+  memset(value_of_cell, 0, CELL);
+  pprf_vault *v = new_vault(memory(), 63, PPRF_AES_128);
+  for (uint64_t i = 0; i < 300; i++)
+    check(pprf_vault_erase(v, i << 54, NULL) == PPRF_OK);
+  check(pprf_vault_commit(v, NULL) == PPRF_OK);
+  full = ".copy";
+  check(pprf_vault_backup(v, copy) == PPRF_VAULT_ERR_STORE && access(copy, F_OK) != 0);
+  full = NULL;
+  check(pprf_vault_backup(v, copy) == PPRF_OK);
+  check(pprf_vault_backup(v, copy) == PPRF_VAULT_ERR_EXISTS &&
+        pprf_vault_backup(v, store) == PPRF_VAULT_ERR_EXISTS &&
+        pprf_vault_backup(v, NULL) == PPRF_ERR_NULL);
+  check(pprf_vault_erase(v, 1, NULL) == PPRF_OK);
+  pprf_vault_close(v); /* without a commit */
+  check(rename(copy, store) == 0);
+  v = again(memory());
+  check(pprf_vault_verify(v, NULL) == PPRF_OK && pprf_vault_eval(v, 0, out) == PPRF_ERR_PUNCTURED &&
+        pprf_vault_eval(v, 1, out) == PPRF_OK);
+  pprf_vault_close(v);
+  no_files();
+  end_test("a backup of an open vault is whole, and nothing is written over");
+}
+
 /* ---- copies of the files; test_faults.c has what a crash leaves */
 
 static void is_refused(struct pprf_vault_cell cell, int err, const char *text)
@@ -624,6 +736,9 @@ static void threads_and_processes(void)
   }
   int status;
   check(waitpid(pid, &status, 0) == pid && status == 0);
+  int copied =
+    open(store, O_RDONLY); /* as a backup does: its close gives up the process's own locks */
+  check(copied >= 0 && close(copied) == 0);
   char command[200]; /* a program of its own, after handles of this process were refused */
   snprintf(command, sizeof command, "exec /proc/%d/exe --open %s", (int)getpid(), store);
   check(WEXITSTATUS(system(command)) == PPRF_VAULT_ERR_BUSY);
@@ -665,6 +780,37 @@ static int write_late(void *arg, const uint8_t value[CELL])
   (void)arg;
   memcpy(late, value, CELL);
   return PPRF_VAULT_ERR_UNKNOWN;
+}
+
+static pprf_vault *forks;
+static int forked;
+static int write_forking(void *arg, const uint8_t value[CELL])
+{
+  (void)arg;
+  pid_t child = fork();
+  if (child == 0) {
+    pprf_vault_close(forks);
+    _exit(0);
+  }
+  memcpy(value_of_cell, value, CELL);
+  return waitpid(child, &forked, 0) == child ? PPRF_OK : PPRF_VAULT_ERR_UNKNOWN;
+}
+
+/* To the child, the commit looks like another thread's. */
+static void a_fork_in_a_call(void)
+{
+  struct pprf_vault_cell cell = memory();
+  memset(value_of_cell, 0, CELL);
+  forks = new_vault(cell, 24, PPRF_AES_128);
+  pprf_vault_close(forks);
+  cell.write = write_forking;
+  forks = again(cell);
+  forked = 1;
+  check(pprf_vault_erase(forks, 5, NULL) == PPRF_OK && pprf_vault_commit(forks, NULL) == PPRF_OK);
+  check(forked == 0 && pprf_vault_verify(forks, NULL) == PPRF_OK);
+  pprf_vault_close(forks);
+  no_files();
+  end_test("a child that was forked in the middle of a call closes its copy");
 }
 
 /* Two handles try to commit, with many free rows; then the request of the first one arrives. */
@@ -976,6 +1122,15 @@ static void a_full_disk(void)
         pprf_vault_commit(v, NULL) == PPRF_VAULT_ERR_STORE);
   full = NULL;
   check(pprf_vault_commit(v, NULL) == PPRF_OK && pprf_vault_eval(v, 1, out) == PPRF_ERR_PUNCTURED);
+  check(pprf_vault_erase_range(v, 2, INT64_MAX, NULL) == PPRF_OK &&
+        pprf_vault_commit(v, NULL) == PPRF_OK);
+  v = reopen(v, in_file());
+  check(pprf_vault_erase(v, 0, NULL) == PPRF_ERR_PUNCTURED &&
+        pprf_vault_erase(v, INT64_MAX, NULL) == PPRF_ERR_PUNCTURED);
+  full = "/";
+  check(pprf_vault_verify(v, NULL) == PPRF_OK && pprf_vault_eval(v, 1, out) == PPRF_ERR_PUNCTURED);
+  full = NULL;
+  check(pprf_vault_verify(v, NULL) == PPRF_OK && pprf_vault_commit(v, NULL) == PPRF_OK);
   pprf_vault_close(v);
   free_image(&image);
   no_files();
@@ -1005,6 +1160,7 @@ int main(int argc, char **argv)
   records();
   mirrors();
   mirrors_that_are_kept();
+  backups();
   copies();
   damaged_pages();
   damage_and_no_cache();
@@ -1012,8 +1168,11 @@ int main(int argc, char **argv)
   threads_and_processes();
   one_cell_of_two();
   a_late_request();
+  a_fork_in_a_call();
   what_opening_needs();
   a_full_disk();
+  leaf_pages();
+  memory_of_nodes();
   pages_stay_full();
   a_vault_equals_one_key();
   rmdir(dir);

@@ -35,9 +35,9 @@ class Case(unittest.TestCase):
         os.chmod(path, mode)
         return path
 
-    def run_vault(self, status, *args, program=("pprf", "vault"), stdin=None):
+    def run_vault(self, status, *args, program=("pprf", "vault"), stdin=None, cwd=None):
         done = subprocess.run([os.path.join(BUILD, program[0]), *program[1:], *map(str, args)], input=stdin, text=True,
-                              capture_output=True, timeout=200, check=False)
+                              capture_output=True, timeout=200, check=False, cwd=cwd)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         self.said = done.stderr
         return done.stdout if status == DONE else done.stderr
@@ -100,7 +100,15 @@ class Program(Case):
             self.assertIn("not a vault", self.run_vault(FILE, "info", path, "-c", f"file:{self.vault}.kept"))
             with open(path, "rb") as f:
                 self.assertEqual(f.read(), before)
-        self.assertIn("no file", self.run_vault(FILE, "create", ":memory:", "-c", "file:" + self.vault + ".new"))
+        os.mkdir(os.path.join(self.dir, "file:copies"))
+        for name in (":memory:", "file:app", "file:x?mode=memory"):  # to SQLite these are no files of these names
+            self.run_vault(DONE, "create", name, cwd=self.dir)
+            self.run_vault(DONE, "erase", name, "3", cwd=self.dir)
+            self.assertIn("erased", self.run_vault(PUNCTURED, "eval", name, "3", cwd=self.dir))
+            self.run_vault(DONE, "mirror", name, "file:copies", cwd=self.dir)
+            self.assertTrue(os.path.exists(os.path.join(self.dir, "file:copies", name)))
+        with open(os.path.join(self.dir, "app"), "rb") as f:
+            self.assertEqual(f.read(), before)
         self.run_vault(DONE, "--help")
 
     def test_the_manual_page_names_the_commands_and_options(self):

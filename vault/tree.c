@@ -15,7 +15,7 @@ void lru_remove(pprf_vault *v, struct page *p)
 
 void lru_push(pprf_vault *v, struct page *p)
 {
-  p->bytes = sizeof *p + (p->key != NULL ? pprf_memory_bytes(p->key) : p->room * sizeof *p->child);
+  p->bytes = sizeof *p + p->room * sizeof *p->child + p->nodes.room * sizeof *p->nodes.at;
   p->older = v->newest;
   p->newer = NULL;
   *(v->newest != NULL ? &v->newest->newer : &v->oldest) = p;
@@ -28,13 +28,13 @@ bool page_clean(const struct page *p)
   return !p->dirty && !p->written;
 }
 
-void page_free(struct page *p)
+void page_free(const pprf_vault *v, struct page *p)
 {
   if (p == NULL)
     return;
-  pprf_free(p->key);
+  nodes_free(&v->tree, &p->nodes);
   for (size_t i = 0; i < p->count; i++)
-    page_free(p->child[i].page);
+    page_free(v, p->child[i].page);
   wipe_free(p->child, p->room * sizeof *p->child);
   wipe_free(p, sizeof *p);
 }
@@ -68,7 +68,7 @@ void tree_trim(pprf_vault *v)
       e++;
     e->page = NULL;
     lru_remove(v, p);
-    page_free(p);
+    page_free(v, p);
   }
 }
 
@@ -112,11 +112,9 @@ static int parse_inner(struct page *p, const uint8_t plain[PAGE_MAX])
 }
 
 int page_read(pprf_vault *v, int schema, const struct entry *e, unsigned above, struct page *p,
-              struct node **node, size_t *count, uint64_t *total)
+              uint64_t *total)
 {
   uint8_t sealed[SEALED_MAX], plain[PAGE_MAX];
-  *node = NULL;
-  *count = 0;
   int err = store_get(&v->store, schema, e->row, sealed);
   if (err == PPRF_OK)
     err = page_gcm(false, &v->tree, e->row, e->key, sealed, plain);
@@ -128,10 +126,10 @@ int page_read(pprf_vault *v, int schema, const struct entry *e, unsigned above, 
     err = PPRF_VAULT_ERR_DAMAGED;
   else if (p->level > 0)
     err = parse_inner(p, plain);
-  else if ((err = leaf_decode(&v->tree, plain, node, count)) == PPRF_OK)
-    err = key_of_nodes(&p->key, &v->tree, *node, *count);
+  else
+    err = leaf_decode(&v->tree, plain, &p->nodes);
   OPENSSL_cleanse(plain, sizeof plain);
-  return err == PPRF_ERR_FORMAT || err == PPRF_VAULT_ERR_DAMAGED
+  return err == PPRF_VAULT_ERR_DAMAGED
            ? fail(PPRF_VAULT_ERR_DAMAGED, "page %llu: its content is no page of this level",
                   (unsigned long long)e->row)
            : failed(err, "page");
@@ -148,38 +146,33 @@ struct walk {
   int schema;
   bool leaves; /* read leaf pages too */
   struct rows *rows;
-  uint64_t nodes, end; /* end and height: of the last node */
-  unsigned height;
+  uint64_t nodes;
+  struct node last; /* without its seed */
 };
 
 /* The nodes of pages one after the other are a cover too. */
-static bool walk_leaf(const struct node *node, size_t count, struct walk *w)
+static bool walk_leaf(const struct nodes *nodes, struct walk *w)
 {
-  bool good = count == 0 || w->nodes == 0 ||
-              (node->start >= w->end && !(node->start == w->end && node->height == w->height &&
-                                          (node->start >> node->height) % 2 == 1));
-  if (count > 0) {
-    w->height = node[count - 1].height;
-    w->end = node[count - 1].start + (UINT64_C(1) << w->height);
-    w->nodes += count;
-  }
+  if (nodes->count == 0)
+    return true;
+  bool good = w->nodes == 0 || node_follows(&w->last, nodes->at);
+  const struct node *last = &nodes->at[nodes->count - 1];
+  w->last = (struct node){.start = last->start, .height = last->height};
+  w->nodes += nodes->count;
   return good;
 }
 
 static int walk_page(pprf_vault *v, const struct entry *e, unsigned above, struct walk *w)
 {
   struct page p = {.level = 0};
-  struct node *node = NULL;
-  size_t count = 0;
   uint64_t total = 0;
   int err = failed(rows_push(w->rows, e->row), "page");
   if (err == PPRF_OK && (w->leaves || above != 1))
-    err = page_read(v, w->schema, e, above, &p, &node, &count, &total);
-  if (err == PPRF_OK && !walk_leaf(node, count, w))
+    err = page_read(v, w->schema, e, above, &p, &total);
+  if (err == PPRF_OK && !walk_leaf(&p.nodes, w))
     err = fail(PPRF_VAULT_ERR_DAMAGED, "page %llu: its nodes and those before are no cover",
                (unsigned long long)e->row);
-  nodes_free(node, count);
-  pprf_free(p.key);
+  nodes_free(&v->tree, &p.nodes);
   for (size_t i = 0; i < p.count && err == PPRF_OK; i++)
     err = walk_page(v, &p.child[i], p.level, w);
   wipe_free(p.child, p.room * sizeof *p.child);
@@ -212,15 +205,12 @@ int tree_walk(pprf_vault *v, int schema, bool leaves, struct rows *rows)
 int page_load(pprf_vault *v, struct page *parent, struct entry *e)
 {
   struct page *p = calloc(1, sizeof *p);
-  struct node *node;
-  size_t count;
   uint64_t total;
   if (p == NULL)
     return failed(PPRF_ERR_NOMEM, "page");
-  int err = page_read(v, 0, e, parent->level, p, &node, &count, &total);
-  nodes_free(node, count);
+  int err = page_read(v, 0, e, parent->level, p, &total);
   if (err != PPRF_OK) {
-    page_free(p);
+    page_free(v, p);
     return err;
   }
   p->parent = parent;
@@ -256,6 +246,6 @@ int tree_find(pprf_vault *v, uint64_t leaf, struct page **found, uint64_t *until
     p = p->child[i].page;
   }
   touch(v, p); /* after an error too: pages just loaded are newer than those above them */
-  *found = err == PPRF_OK && p->key != NULL ? p : NULL;
+  *found = err == PPRF_OK && p->level == 0 ? p : NULL;
   return err;
 }

@@ -12,10 +12,10 @@
 
 enum { CELL = PPRF_VAULT_CELL_BYTES };
 
-/* A page in memory: a leaf is a key of pprf.h with the page's nodes. */
+/* A page in memory. */
 struct page {
   struct page *parent, *newer, *older; /* among the pages that may be dropped */
-  pprf_key *key;                       /* of a leaf */
+  struct nodes nodes;                  /* of a leaf */
   struct entry *child;                 /* of an inner page: count of room */
   size_t count, room, bytes;           /* bytes: as counted for the cache */
   unsigned level;                      /* 0: a leaf */
@@ -39,6 +39,7 @@ struct pprf_vault {
   struct pprf_vault_options options;
   struct store store;
   struct tree tree;
+  struct arena arena; /* of the tree's nodes */
   struct page top;              /* in memory only: its one entry is the root */
   struct page *newest, *oldest; /* clean pages, which may be dropped */
   size_t cached;
@@ -66,13 +67,13 @@ bool page_clean(const struct page *p);
 /** A page was changed, and so must be those above it. */
 void page_dirty(pprf_vault *v, struct page *p);
 /** Wipe a page and those below it. */
-void page_free(struct page *p);
+void page_free(const pprf_vault *v, struct page *p);
 /** Replace `old` entries from i on by `new` empty ones. */
 int page_splice(struct page *p, size_t i, size_t old, size_t new);
-/** Read a page of either store: its children, or its key and nodes.  above: the level of the page above, 0 above the
- * root.  *total: what a root says of the vault's nodes. */
+/** Read a page of either store: its children or nodes.  above: the level of the page above, 0 above the root.
+ * *total: what a root says of the vault's nodes. */
 int page_read(pprf_vault *v, int schema, const struct entry *e, unsigned above, struct page *p,
-              struct node **node, size_t *count, uint64_t *total);
+              uint64_t *total);
 /** The entry of the confirmed root, not of the one in memory, which may be of a commit that failed. */
 int tree_root(const pprf_vault *v, struct entry *root);
 /** Read all pages on disk, of the mirror if schema is 1, and check that their nodes are a cover; or only the inner ones.

@@ -50,7 +50,7 @@ static int eval(pprf_vault *v, uint64_t leaf, uint8_t *out)
   if (err == PPRF_OK)
     err = tree_find(v, leaf, &p, &until);
   if (err == PPRF_OK) {
-    err = p == NULL ? PPRF_ERR_PUNCTURED : pprf_eval(p->key, leaf, out);
+    err = p == NULL ? PPRF_ERR_PUNCTURED : nodes_eval(&v->tree, &p->nodes, leaf, out);
     if (err != PPRF_OK)
       (void)fail(err, "leaf %llu: %s", (unsigned long long)leaf,
                  err == PPRF_ERR_PUNCTURED ? "it is erased" : pprf_strerror(err));
@@ -82,11 +82,11 @@ static int erase(pprf_vault *v, uint64_t first, uint64_t last)
     err = tree_find(v, from, &p, &until);
     until = until < last ? until : last;
     if (err == PPRF_OK && p != NULL) {
-      size_t before = pprf_node_count(p->key);
-      err = from == until ? pprf_punct(p->key, from) : pprf_punct_range(p->key, from, until);
+      size_t before = p->nodes.count;
+      err = nodes_erase(&v->tree, &p->nodes, from, until);
       if (err == PPRF_OK) {
         page_dirty(v, p);
-        v->nodes = v->nodes + pprf_node_count(p->key) - before;
+        v->nodes = v->nodes + p->nodes.count - before;
         result = PPRF_OK;
       }
       err = err == PPRF_ERR_PUNCTURED ? PPRF_OK : failed(err, "erase");
@@ -154,6 +154,14 @@ int pprf_vault_verify(pprf_vault *v, uint64_t *pages)
     err = store_shrink(&v->store, &used);
   free(used.at);
   return leave(v, err);
+}
+
+int pprf_vault_backup(pprf_vault *v, const char *path)
+{
+  if (path == NULL)
+    return fail(PPRF_ERR_NULL, "backup: the path is NULL");
+  int err = enter(v, false);
+  return err == PPRF_OK ? leave(v, store_backup(&v->store, path)) : err;
 }
 
 int pprf_vault_info(pprf_vault *v, struct pprf_vault_info *info)
@@ -232,12 +240,21 @@ int pprf_vault_unseal(pprf_vault *v, uint64_t id, const uint8_t *sealed, size_t 
 
 /* ---- create, open, close */
 
+/* A child of fork frees its copy, unless another thread was in a call then, which it may have stopped anywhere. */
 static void release(pprf_vault *v)
 {
+  bool ours = v->pid == getpid();
+  if (!ours)
+    store_unlock(&v->store, false);
+  if (!ours && pthread_mutex_trylock(&v->mutex) != 0) {
+    OPENSSL_cleanse(v->value, sizeof v->value);
+    OPENSSL_cleanse(v->next_value, sizeof v->next_value);
+    return;
+  }
   for (size_t i = 0; i < v->top.count; i++)
-    page_free(v->top.child[i].page);
+    page_free(v, v->top.child[i].page);
   wipe_free(v->top.child, v->top.room * sizeof *v->top.child);
-  if (v->pid == getpid()) { /* a child must not touch its parent's files */
+  if (ours) { /* a child must not touch its parent's files */
     store_close(&v->store);
     if (v->cell.close != NULL)
       v->cell.close(v->cell.arg);
@@ -274,6 +291,8 @@ static int begin(pprf_vault **made, const char *path, const struct pprf_vault_ce
   }
   (void)pthread_mutex_init(&v->mutex, NULL); /* does not fail on Linux */
   v->pid = getpid();
+  v->tree.arena = &v->arena;
+  v->store.lock[0] = v->store.lock[1] = -1;
   v->cell = *cell;
   if (options != NULL)
     v->options = *options;
@@ -300,8 +319,7 @@ static int first_page(pprf_vault *v, const struct pprf_options *options)
 {
   pprf_key *key = NULL;
   uint8_t file[128], id[16]; /* docs/key-file.md: one node takes 108 bytes at most */
-  size_t len = sizeof file, count = 0;
-  struct node *node = NULL;
+  size_t len = sizeof file;
   struct page *p = calloc(1, sizeof *p);
   struct pprf_options plain = *options;
   plain.flags = plain.store = 0;
@@ -313,14 +331,13 @@ static int first_page(pprf_vault *v, const struct pprf_options *options)
   if (err == PPRF_OK)
     make_head(&v->tree, key, file[7] == 2 ? file + 20 : NULL, id);
   if (err == PPRF_OK)
-    err = nodes_of_key(&node, &count, &v->tree, key);
+    err = nodes_reserve(&v->tree, &p->nodes, 1);
   if (err == PPRF_OK)
-    err = key_of_nodes(&p->key, &v->tree, node, count);
-  nodes_free(node, count);
+    err = nodes_of_key(p->nodes.at, &p->nodes.count, &v->tree, key);
   pprf_free(key);
   OPENSSL_cleanse(file, sizeof file);
   if (err != PPRF_OK) {
-    free(p);
+    page_free(v, p);
     return failed(err, "create");
   }
   p->parent = &v->top;
@@ -417,10 +434,12 @@ static int open_root(pprf_vault *v)
   if (err == PPRF_OK)
     err = store_root(&v->store, counter, &v->root);
   if (err == PPRF_VAULT_ERR_ROLLBACK)
-    return fail(
-      err, "the cell is of commit %llu, the store's last one is %llu: %s was restored from a copy",
-      (unsigned long long)counter, (unsigned long long)newest,
-      newest < counter ? "the store" : "the cell");
+    return fail(err, "the cell is of commit %llu, the store's last one is %llu: %s",
+                (unsigned long long)counter, (unsigned long long)newest,
+                newest < counter
+                  ? "the store was restored from a copy, or its newest commits are in a file that "
+                    "ends in -wal and is not beside it"
+                  : "the cell was restored from a copy");
   if (err == PPRF_OK)
     err = tree_root(v, e);
   if (err == PPRF_OK)

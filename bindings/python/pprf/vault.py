@@ -39,6 +39,7 @@ int pprf_vault_eval(pprf_vault *, uint64_t, uint8_t *);
 int pprf_vault_erase_range(pprf_vault *, uint64_t, uint64_t, uint64_t *);
 int pprf_vault_commit(pprf_vault *, uint64_t *);
 int pprf_vault_verify(pprf_vault *, uint64_t *);
+int pprf_vault_backup(pprf_vault *, const char *);
 int pprf_vault_info(pprf_vault *, struct pprf_vault_info *);
 int pprf_vault_seal(pprf_vault *, uint64_t, const uint8_t *, size_t, uint8_t *);
 int pprf_vault_unseal(pprf_vault *, uint64_t, const uint8_t *, size_t, uint8_t *);
@@ -175,6 +176,10 @@ class Vault:
         pages = _ffi.new("uint64_t *")
         self._call("verify", pages)
         return int(pages[0])
+
+    def backup(self, path: Union[str, os.PathLike[str]]) -> None:
+        """Copy the store, as of the last commit, to a new file."""
+        self._call("backup", os.fsencode(path))
 
     def info(self) -> dict[str, Any]:
         """Public facts, by the names of struct pprf_vault_info."""

@@ -27,6 +27,7 @@ def test_records_open_until_their_id_is_erased(path):
         record, other = v.seal(7, b"a name"), v.seal(8, b"")
         assert v.open(7, record) == b"a name" and len(v.eval(7)) == 32 and len(record) == 34
         assert v.erase(9) == 1 and v.erase(range(10, 20)) == 2 and v.commit() == 2
+        v.backup(path.with_name("yesterday"))
         v.erase(7)
         with pytest.raises(pprf.PuncturedError):
             v.open(7, record)
@@ -37,6 +38,9 @@ def test_records_open_until_their_id_is_erased(path):
         with pytest.raises(pprf.PuncturedError) as caught:
             v.open(7, record)
         assert caught.value.leaf == 7 and v.open(8, other) == b""
+    with pytest.raises(pprf.VaultError, match="commit 3, the store's last one is 2") as refused:
+        pprf.Vault(path.with_name("yesterday"), f"file:{path}.cell")
+    assert refused.value.code == pprf.Vault.ROLLBACK
 
 
 def test_wrong_use_raises(path):
