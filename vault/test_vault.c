@@ -455,6 +455,32 @@ static void memory_of_nodes(void)
     "nodes keep their memory, which no core dump and no child of fork has, until they are freed");
 }
 
+static void commits_by_themselves(void)
+{
+  struct pprf_vault_info info = {.size = sizeof info};
+  memset(value_of_cell, 0, CELL);
+  options.count = 3;
+  pprf_vault *v = new_vault(memory(), 24, PPRF_AES_128);
+  for (uint64_t i = 1; i < 8; i++)
+    check(pprf_vault_erase(v, i, NULL) == PPRF_OK && pprf_vault_info(v, &info) == PPRF_OK &&
+          info.final == i / 3 * 3);
+  options.count = 0;
+  options.seconds = 1;
+  v = reopen(v, memory());
+  for (uint64_t i = 0; i < 3000; i++) {
+    check(pprf_vault_erase(v, 100 + i, NULL) == PPRF_OK && pprf_vault_info(v, &info) == PPRF_OK);
+    if (info.final > 0)
+      break;
+    (void)usleep(10000);
+  }
+  check(info.final > 1 && info.final == info.erased);
+  options.seconds = 0;
+  pprf_vault_close(v);
+  no_files();
+  end_test(
+    "an erasure commits if it is the third without a commit, or if the oldest is a second old");
+}
+
 static void backups(void)
 {
   char copy[96];
@@ -1160,6 +1186,7 @@ int main(int argc, char **argv)
   records();
   mirrors();
   mirrors_that_are_kept();
+  commits_by_themselves();
   backups();
   copies();
   damaged_pages();

@@ -122,6 +122,18 @@ class Program(Case):
         self.assertEqual(text, self.run_vault(DONE, "--help", program=("pprf-vault",)))
         subprocess.run(["mandoc", "-Tlint", "-Wwarning", os.path.join(HERE, "pprf-vault.1")], check=True)
 
+    def test_a_read_only_mount_is_named(self):
+        self.run_vault(DONE, "create", self.vault)
+        mount = "mount --bind . . && cd . && mount -o remount,ro,bind . && cd . && exec "
+        tried = subprocess.run(["unshare", "-m", "sh", "-c", mount + "true"], cwd=self.dir, capture_output=True, check=False)
+        if tried.returncode:
+            self.skipTest(f"no mounts of its own: {tried.stderr.decode().strip()}")
+        done = subprocess.run(["unshare", "-m", "sh", "-c", f"{mount} {BUILD}/pprf vault eval $PWD/v 1"], cwd=self.dir,
+                              text=True, capture_output=True, check=False)
+        self.assertIn("Read-only file system", done.stderr)
+        self.assertEqual(done.returncode, FILE)
+        self.run_vault(DONE, "eval", self.vault, 1)
+
     def test_a_mirror_opens_when_the_store_is_lost(self):
         mirror = os.path.join(self.dir, "m")
         os.mkdir(mirror)
