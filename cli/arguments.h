@@ -30,6 +30,10 @@ int complain(int status, const char *format, ...) __attribute__((format(printf, 
 /** Print a warning, which does not change the exit status.  Prints nothing if quiet. */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/** Give each standard stream that is closed a file that fails on every use, so that no file opened later gets
+ * its number.  False if that fails. */
+bool keep_standard_numbers(void);
+
 /** An option of a command. */
 struct option_line {
   const char *name;     /* long name; NULL ends a table */

@@ -487,13 +487,10 @@ int command_punct(int argc, char **argv)
 static int run_delegate(struct file_args *a, struct keyfile *f, pprf_key *key)
 {
   const struct range *r = &a->ranges.at[0];
-  struct stat to;
   char text[RANGE_TEXT];
   pprf_key *part;
   size_t len = 0;
   int status;
-  if (stat(a->to, &to) == 0 && keyfile_same(&to, &f->stat)) /* the rest would be lost */
-    return complain(STATUS_FAILED, "%s: this is FILE: give another OUT", a->to);
   int err = a->impl->delegate(key, r->first, r->last, &part);
   if (err == PPRF_ERR_PUNCTURED)
     return complain(STATUS_PUNCTURED, "%s %s: punctured already", r->single ? "leaf" : "range",
@@ -502,7 +499,7 @@ static int run_delegate(struct file_args *a, struct keyfile *f, pprf_key *key)
     return library_failed(range_text(r, text), err);
   uint8_t *bytes = encode_key(a->impl, part, &len, &status);
   if (bytes != NULL)
-    status = keyfile_create(a->to, bytes, len, a->force);
+    status = keyfile_create(a->to, bytes, len, a->force, f);
   secret_free(bytes, len);
   a->impl->free(part);
   return status;

@@ -24,16 +24,6 @@ static void harden(void)
   (void)signal(SIGPIPE, SIG_IGN);
 }
 
-/* If a standard stream is closed, the next file opened, perhaps a key file, would get its number
- * and receive messages.  Fill the gap with a stream that fails on every use. */
-static bool keep_standard_numbers(void)
-{
-  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
-      return false;
-  return true;
-}
-
 /* Whether messages would go into a key file, as in pprf info key 2>> key. */
 static bool standard_error_is_a_key(void)
 {

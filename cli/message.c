@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "arguments.h"
 
@@ -71,4 +73,12 @@ void warn(const char *format, ...)
   va_start(args, format);
   print_line("warning: ", format, args, NULL);
   va_end(args);
+}
+
+bool keep_standard_numbers(void)
+{
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+      return false;
+  return true;
 }

@@ -449,9 +449,18 @@ static int create_once(int dir, const char *base, const char *path, const uint8_
   return STATUS_DONE;
 }
 
+/* Whether a locked file is the source, as it was read or as its name says now: a puncture gives it a new inode,
+ * but not while it is locked. */
+static bool is_source(const struct keyfile *f, const struct keyfile *source)
+{
+  struct stat now;
+  return source != NULL && (keyfile_same(&f->stat, &source->stat) ||
+                            (stat(source->real, &now) == 0 && keyfile_same(&f->stat, &now)));
+}
+
 /* Create base in dir; with force, replace an existing one. */
 static int create_in(int dir, const char *base, const char *path, const uint8_t *bytes, size_t len,
-                     bool force)
+                     bool force, const struct keyfile *source)
 {
   struct stat s;
   int status = STATUS_EXISTS;
@@ -469,13 +478,16 @@ static int create_in(int dir, const char *base, const char *path, const uint8_t 
   struct keyfile old;
   status = keyfile_open(&old, path, true);
   if (status == STATUS_DONE) {
-    status = keyfile_replace(&old, bytes, len, false);
+    status = is_source(&old, source)
+               ? complain(STATUS_FAILED, "%s: this is FILE: give another OUT", path)
+               : keyfile_replace(&old, bytes, len, false);
     keyfile_close(&old);
   }
   return status;
 }
 
-int keyfile_create(const char *path, const uint8_t *bytes, size_t len, bool force)
+int keyfile_create(const char *path, const uint8_t *bytes, size_t len, bool force,
+                   const struct keyfile *source)
 {
   char *copy = strdup(path);
   const char *base = "";
@@ -489,7 +501,7 @@ int keyfile_create(const char *path, const uint8_t *bytes, size_t len, bool forc
   else if (keyfile_reserved(base))
     status = complain(STATUS_USAGE, "FILE '%s': pprf erases files with such names", path);
   else
-    status = create_in(dir, base, path, bytes, len, force);
+    status = create_in(dir, base, path, bytes, len, force, source);
   if (dir >= 0)
     (void)close(dir);
   free(copy);

@@ -15,7 +15,10 @@
 int keyfile_replace(struct keyfile *f, const uint8_t *bytes, size_t len, bool keep_mode);
 
 /** Create a file with mode 0600.
- * @param force replace an existing file, which is otherwise STATUS_FAILED. */
-int keyfile_create(const char *path, const uint8_t *bytes, size_t len, bool force);
+ * @param force  replace an existing file, which is otherwise STATUS_FAILED.
+ * @param source a key file that is never replaced, also if another process punctured it since it was read;
+ *               or NULL. */
+int keyfile_create(const char *path, const uint8_t *bytes, size_t len, bool force,
+                   const struct keyfile *source);
 
 #endif

@@ -198,7 +198,7 @@ static int setup(const struct setup_args *a)
   size_t len = 0;
   uint8_t *bytes = encode_key(a->impl, key, &len, &status);
   if (bytes != NULL)
-    status = keyfile_create(a->path, bytes, len, a->force);
+    status = keyfile_create(a->path, bytes, len, a->force, NULL);
   secret_free(bytes, len);
   a->impl->free(key);
   return status;

@@ -1041,6 +1041,25 @@ class Delegate(Case):
         self.assertEqual(self.read(self.part()).hex(), encode(4, cover(4, [(0, 0), (2, 15)])).hex())
         self.assertEqual(sorted(os.listdir(self.dir)), ["key", "link", "part"])
 
+    def test_out_may_become_the_file_and_the_file_be_punctured_meanwhile(self):
+        for leaf, (punctured, link) in enumerate([(False, os.symlink), (True, os.symlink), (True, os.link)]):
+            self.make(4)
+            self.make(5, self.part())
+            with open(self.part(), "rb") as held:
+                fcntl.flock(held, fcntl.LOCK_EX)
+                process = self.start_blocked("delegate", "--force", self.key, "1", self.part())
+                if punctured:
+                    self.expect(DONE, "punct", self.key, leaf)
+                link(self.key, os.path.join(self.dir, "link"))
+                os.rename(os.path.join(self.dir, "link"), self.part())
+                before = self.read()
+            r = self.wait(process)
+            self.assertEqual((r.returncode, r.stderr.decode()),
+                             (FAILED, f"pprf delegate: {self.part()}: this is FILE: give another OUT\n"))
+            self.assertEqual(self.read(), before)
+            os.remove(self.part())
+            os.remove(self.key)
+
 
 class Locking(Case):
     def test_no_puncture_is_lost_among_concurrent_ones(self):

@@ -529,6 +529,8 @@ static int run(const struct command *c, struct job *in)
 int main(int argc, char **argv)
 {
   struct job in = {.context = "", .info.where = UINT64_MAX};
+  if (!keep_standard_numbers()) /* the output would get the number of a closed stream */
+    return STATUS_FAILED;
   for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof *commands; i++)
     if (strcmp(argv[1], commands[i].name + strlen("pprf-redact ")) == 0) {
       argv[1] = (char *)commands[i].name; /* argv[0], which is never written to */

@@ -795,6 +795,15 @@ verify --pub pub large | 2 | longer than the format allows""".splitlines():
         self.assertEqual(b"".join(Document(got).parts), lines(9)[7:])
         self.assertNotIn("-", os.listdir(self.dir.name))
 
+    def test_no_file_gets_the_number_of_a_closed_stream(self):
+        for limit in ("exec <&- >&-; ", "exec >&- 2>&-; ", "exec <&- >&- 2>&-; "):
+            self.run_it("sign --key key text -o closed", limit=limit)
+            with open(os.path.join(self.dir.name, "closed"), "rb") as f:
+                self.assertEqual(verify(f.read()), "OK")
+            os.remove(os.path.join(self.dir.name, "closed"))
+            self.run_it("sign --key key text", 4, limit=limit)
+            self.assertFalse([name for name in os.listdir(self.dir.name) if name.startswith("closed")])
+
     def test_an_output_is_synced_or_removed(self):
         names = sorted(os.listdir(self.dir.name))
         with open(os.path.join(self.dir.name, "endless"), "wb") as f:
