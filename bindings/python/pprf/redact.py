@@ -148,20 +148,31 @@ def _verified(doc: Any, public: bytes, context: bytes) -> None:
 
 def _pieces(doc: Any) -> list[Piece]:
     found: list[Piece] = []
+    raised: list[BaseException] = []
     grown, kind = bytearray(), _info(doc).kind
 
-    @_ffi.callback("pprf_redact_each", error=-1)  # type: ignore
+    @_ffi.callback("pprf_redact_each", error=-1, onerror=lambda _kind, e, _trace: raised.append(e))  # type: ignore
     def each(_arg: Any, piece: Any) -> int:
         grown.extend(_ffi.buffer(piece.bytes, piece.bytes_len) if piece.hidden == 0 else b"")
         if piece.hidden:
             found.append(Piece(piece.part, piece.hidden, None, None))
         elif len(grown) == piece.len:
             at = 4 + int.from_bytes(grown[:4], "big") if kind == _KINDS["json"] else 0
-            found.append(Piece(piece.part, 0, bytes(grown[at:]), grown[4:at].decode() if at else None))
+            pointer = grown[4:at].decode(errors="surrogateescape") if at else None
+            found.append(Piece(piece.part, 0, bytes(grown[at:]), pointer))
             grown.clear()
         return 0
-    _check(_lib.pprf_redact_parts(doc, each, _ffi.NULL), _info(doc).where)
+    code = _lib.pprf_redact_parts(doc, each, _ffi.NULL)
+    if raised:
+        raise raised[0]
+    _check(code, _info(doc).where)
     return found
+
+
+def _pointer(text: str) -> Any:
+    if "\0" in text:
+        raise ValueError(f"pointer {text!r}: a zero byte")
+    return _ffi.new("char[]", text.encode())
 
 
 def sign(document: Document, key: bytes, *, kind: str = "lines", context: bytes = b"", required: Parts = (),
@@ -177,7 +188,7 @@ def sign(document: Document, key: bytes, *, kind: str = "lines", context: bytes 
         required_pointers: JSON values that nobody can hide, nor a part of them.
     """
     runs, ctx, where = _runs(required), _ffi.from_buffer("uint8_t[]", context), _ffi.new("uint64_t *", _NOWHERE)
-    texts = [_ffi.new("char[]", text.encode()) for text in (*pointers, *required_pointers)]
+    texts = [_pointer(text) for text in (*pointers, *required_pointers)]
     coarse, kept = (_ffi.new("char *[]", some) for some in (texts[:len(pointers)], texts[len(pointers):]))
     size, private = _ffi.sizeof("struct pprf_redact_options"), _key(key, _lib.PEM_read_bio_PrivateKey)
     options = _ffi.new("struct pprf_redact_options *", [size, _KINDS[kind], ctx, len(ctx), runs, len(runs), coarse,
@@ -195,16 +206,23 @@ def redact(document: Document, *, parts: Parts = (), pointers: Sequence[str] = (
         parts: numbers and ranges of parts.
         pointers: JSON values: all parts at and below each of them.
         match: a regular expression: every shown part in whose bytes it is found.
+
+    LookupError: a pointer or match finds no shown part.
     """
     hide = list(parts)
     with _opened(document) as doc:
+        if pointers and _info(doc).kind != _KINDS["json"]:
+            raise ValueError("pointers are for JSON documents: the parts of this one are lines")
         shown = [piece for piece in _pieces(doc) if not piece.hidden] if pointers or match is not None else []
         for pointer in pointers:
             below = [piece.part for piece in shown if f"{piece.pointer}/".startswith(f"{pointer}/")]
             if not below:
                 raise LookupError(f"no shown part is at or below {pointer!r}")
             hide += below
-        hide += [piece.part for piece in shown if match is not None and re.search(match, piece.data or b"")]
+        matching = [piece.part for piece in shown if match is not None and re.search(match, piece.data or b"")]
+        if match is not None and not matching:
+            raise LookupError(f"no shown part matches {match!r}")
+        hide += matching
         runs = _runs(hide)
         return _written(lambda write, to: _check(_lib.pprf_redact_hide(doc, runs, len(runs), write, to),
                                                  _info(doc).where))

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 
 from cffi import FFI
 
-from pprf import _SUITE, ClosedError, CryptoError, Error, ForkedError, LeafError, PuncturedError, SuiteError
+from pprf import (_SUITE, DEPTH_MAX, DEPTH_MIN, ClosedError, CryptoError, Error, ForkedError, LeafError,
+                  PuncturedError, SuiteError)
 
 if TYPE_CHECKING:
     from pprf import Buffer
@@ -56,6 +57,17 @@ class VaultError(Error):
         self.code = code
         super().__init__(text)
 
+    def __reduce__(self) -> Any:
+        return type(self), (self.code, str(self))
+
+
+def _text(name: Union[str, os.PathLike[str]]) -> bytes:
+    """A C string."""
+    text = os.fsencode(name)
+    if b"\0" in text:
+        raise ValueError(f"{name!r}: a zero byte")
+    return text
+
 
 class Vault:
     """A vault that is open.  Threads may share it; after fork only the parent can use it.
@@ -75,11 +87,14 @@ class Vault:
                  cache_bytes: int = 0, count: int = 0, seconds: int = 0, _key: Any = None) -> None:
         self._handle, self._pid, self._lock = _ffi.NULL, os.getpid(), threading.RLock()
         self._lib: Any = _ffi.dlopen(os.environ.get("PPRF_VAULT_LIBRARY", "libpprf_vault.so.0"))
-        name, its = os.fsencode(path), _ffi.new("struct pprf_vault_cell *")
-        self._check(self._lib.pprf_vault_cell(its, b"file:" + name + b".cell" if cell is None else os.fsencode(cell)))
-        folder = _ffi.NULL if mirror is None else _ffi.new("char[]", os.fsencode(mirror))
-        options = _ffi.new("struct pprf_vault_options *", [_ffi.sizeof("struct pprf_vault_options"), folder,
-                                                           cache_bytes, count, seconds])
+        name, its = _text(path), _ffi.new("struct pprf_vault_cell *")
+        folder = _ffi.NULL if mirror is None else _ffi.new("char[]", _text(mirror))
+        try:
+            options = _ffi.new("struct pprf_vault_options *", [_ffi.sizeof("struct pprf_vault_options"), folder,
+                                                               cache_bytes, count, seconds])
+        except OverflowError as e:
+            raise ValueError(f"cache_bytes, count or seconds: {e}") from None
+        self._check(self._lib.pprf_vault_cell(its, b"file:" + name + b".cell" if cell is None else _text(cell)))
         made = _ffi.new("pprf_vault **")
         self._check(self._lib.pprf_vault_open(made, name, its, options) if _key is None
                     else self._lib.pprf_vault_create(made, name, its, _key, options))
@@ -96,6 +111,8 @@ class Vault:
         """Make a vault with a random key and open it; options as for Vault."""
         if suite not in _SUITE:
             raise SuiteError(f"suite {suite!r} is not one of {', '.join(_SUITE)}")
+        if not DEPTH_MIN <= operator.index(depth) <= DEPTH_MAX:
+            raise ValueError(f"depth {depth} is not in {DEPTH_MIN} .. {DEPTH_MAX}")
         key = _ffi.new("struct pprf_options *", {"size": _ffi.sizeof("struct pprf_options"), "depth": depth,
                                                  "suite": _SUITE[suite]})
         return cls(path, cell, _key=key, **options)

@@ -41,6 +41,10 @@ def test_lines_are_hidden_by_number_range_and_match(tmp_path):
             assert shown(document, context=b"x") == left
         again = redact.redact(path, parts=[8])
         assert shown(again, context=b"x") == {i: line for i, line in left.items() if i != 8}
+    for wrong, hide in ((LookupError, {"match": b"absent"}), (LookupError, {"match": b"3", "parts": [0]}),
+                        (ValueError, {"pointers": ["None"]}), (ValueError, {"pointers": [""]})):
+        with pytest.raises(wrong):
+            redact.redact(redact.redact(signed, parts=[3]), **hide)
     runs = redact.show(redact.redact(signed, parts=[range(2, 5)]), PUBLIC, b"x")
     assert runs[2] == redact.Piece(2, 3, None, None) and len(runs) == 8
 
@@ -54,9 +58,29 @@ def test_values_of_a_json_document_are_hidden_by_pointer():
     assert [piece.pointer for piece in left] == ["/a~1", None, "/bc", "/d"]
     with pytest.raises(LookupError):
         redact.redact(signed, pointers=["/"])
+    for names in ({"pointers": ["/d\0"]}, {"required_pointers": ["/d\0"]}):
+        with pytest.raises(ValueError, match="zero byte"):
+            redact.sign(text, KEY, kind="json", **names)
     with pytest.raises(redact.Error) as caught:
         redact.redact(signed, pointers=["/d"])
     assert caught.value.where == 3
+
+
+def test_a_pointer_of_any_bytes_is_a_string(monkeypatch):
+    signed = redact.sign(b'{"\xc3\xa9":1}', KEY, kind="json").replace(b"/\xc3\xa9", b"/\xff\xff")
+    monkeypatch.setattr(redact, "_check", lambda *_: None)  # as if another program had signed these bytes
+    with redact._opened(signed) as doc:
+        assert [piece.pointer for piece in redact._pieces(doc)] == ["/\udcff\udcff"]
+
+
+def test_what_interrupts_the_reading_of_parts_is_raised(monkeypatch, capfd):
+    def fails(*_):
+        raise KeyboardInterrupt
+    signed = redact.sign(b"".join(LINES), KEY)
+    monkeypatch.setattr(redact, "Piece", fails)
+    with pytest.raises(KeyboardInterrupt):
+        redact.show(signed, PUBLIC)
+    assert capfd.readouterr() == ("", "")
 
 
 def test_what_is_shown_is_verified():

@@ -48,6 +48,13 @@ def test_wrong_use_raises(path):
         pprf.Vault.create(path, suite="md5")
     with pytest.raises(ValueError):
         pprf.Vault.create(path, depth=64)
+    for wrong in ({"depth": -1}, {"depth": 0}, {"depth": 1 << 40}, {"count": -1}, {"count": 1 << 64}, {"seconds": -1},
+                  {"cache_bytes": -1}, {"mirror": f"{path.parent}\0a"}, {"cell": f"file:{path}\0a"}):
+        with pytest.raises(ValueError):
+            pprf.Vault.create(path, **wrong)
+    with pytest.raises(ValueError):
+        pprf.Vault.create(f"{path}\0a")
+    assert os.listdir(path.parent) == []
     with pytest.raises(pprf.VaultError, match="No such file") as caught:
         pprf.Vault(path)
     assert caught.value.code == pprf.Vault.STORE
