@@ -44,6 +44,7 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"sync"
 	"unsafe"
@@ -500,6 +501,15 @@ func (k *Key) String() string {
 	return fmt.Sprintf("pprf.Key(%v, depth %d, seeds %d)", Suite(C.pprf_suite(s.key)), C.pprf_depth(s.key),
 		C.pprf_node_count(s.key))
 }
+
+// MarshalText returns an error, so that encoding/json and its like do not write an empty key: Export gives a
+// key's bytes.
+func (Key) MarshalText() ([]byte, error) {
+	return nil, errors.New("pprf: a key is not written as text: Export gives its bytes, which are secret")
+}
+
+// LogValue is for log/slog: what String returns.
+func (k Key) LogValue() slog.Value { return slog.StringValue(k.String()) }
 
 // Version returns the embedded library's version.
 func Version() string { return C.GoString(C.pprf_version()) }

@@ -4,10 +4,14 @@ package pprf
 
 import (
 	"bytes"
+	"encoding/gob"
 	"encoding/hex"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"os"
 	"strings"
 	"sync"
@@ -42,6 +46,31 @@ func fresh(t *testing.T, depth uint, seed []byte) *Key {
 	}
 	t.Cleanup(k.Close)
 	return k
+}
+
+func TestNoEncoderWritesAnEmptyKey(t *testing.T) {
+	k := fresh(t, 4, nil)
+	for _, v := range []any{k, *k, struct{ K *Key }{k}, []Key{*k}, map[string]any{"k": k}} {
+		if data, err := json.Marshal(v); err == nil || !strings.Contains(err.Error(), "Export") {
+			t.Errorf("json: %T: %s %v", v, data, err)
+		}
+	}
+	if data, err := xml.Marshal(k); err == nil || !strings.Contains(err.Error(), "Export") {
+		t.Errorf("xml: %s %v", data, err)
+	}
+	for _, v := range []any{k, struct {
+		K *Key
+		N int
+	}{k, 1}} {
+		if err := gob.NewEncoder(io.Discard).Encode(v); err == nil {
+			t.Errorf("gob: %T", v)
+		}
+	}
+	var log bytes.Buffer
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("made", "key", k)
+	if !strings.Contains(log.String(), k.String()) {
+		t.Errorf("slog: %s", log.String())
+	}
 }
 
 func TestEvalVectors(t *testing.T) {

@@ -31,6 +31,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"syscall"
@@ -250,6 +251,14 @@ func (t *Tickets) String() string {
 	m := t.Metrics()
 	return fmt.Sprintf("pprftls.Tickets(keys %d, seeds %d, issued %d)", m.Keys, m.Nodes, m.Issued)
 }
+
+// MarshalText returns an error, so that encoding/json and its like do not write empty tickets.
+func (Tickets) MarshalText() ([]byte, error) {
+	return nil, errors.New("pprftls: tickets are not written as text: their keys stay in the process")
+}
+
+// LogValue is for log/slog: what String returns.
+func (t Tickets) LogValue() slog.Value { return slog.StringValue(t.String()) }
 
 // Rotate starts a new key for all further tickets.  Issued tickets stay good, unless eight keys are
 // already held: then the oldest is dropped.

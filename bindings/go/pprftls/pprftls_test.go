@@ -9,8 +9,10 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/big"
 	"net"
 	"os"
@@ -453,6 +455,18 @@ func TestAConfigurationThatIsChosenHasTheTicketsToo(t *testing.T) {
 		if got, err := server.GetConfigForClient(nil); got != test.config || err != test.err {
 			t.Errorf("%v, %v", got, err)
 		}
+	}
+}
+
+func TestNoEncoderWritesEmptyTickets(t *testing.T) {
+	tickets := fresh(t, Config{Depth: 8})
+	for _, v := range []any{tickets, *tickets} {
+		if data, err := json.Marshal(v); err == nil {
+			t.Errorf("json: %T: %s", v, data)
+		}
+	}
+	if text := slog.AnyValue(tickets).Resolve().String(); text != tickets.String() {
+		t.Errorf("slog: %s", text)
 	}
 }
 
