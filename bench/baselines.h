@@ -9,8 +9,7 @@
  *   btree   a B-tree, Abseil's btree_map, by 8-byte ids
  *   hash    a hash map, Abseil's flat_hash_map, by 8-byte ids, searched at each height
  *
- * `slots` and `packed` are not baselines but opt with PPRF_STORE_SLOTS and PPRF_STORE_PACKED. `opt`
- * has the default: packed keys, with pair slots while they have many nodes.
+ * `slots` is no baseline but opt with PPRF_STORE_SLOTS. `opt` has the default, packed keys.
  *
  * The baselines lack memory_locked, export_key and import_key; a range is punctured leaf by leaf. */
 #ifndef PPRF_BASELINES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compares opt's default and its two stores with each other, with a B-tree and a hash map of nodes,
- * and with OpenMLS's tree if that was built: bytes per node and times, in one run, in turns within
- * each round. Usage: stores [ROUNDS [FILE [LIBRARY]]]
+/* Compares opt's two stores with each other, with a B-tree and a hash map of nodes, and with OpenMLS's tree if
+ * that was built: bytes per node and times, in one run, in turns within each round.
+ * Usage: stores [ROUNDS [FILE [LIBRARY]]]
  *   ROUNDS    default 5; cases of more than 200 000 punctures run once, or never if ROUNDS < 3
  *   FILE      each round's values as JSON
  *   LIBRARY   libopenmls_pprf.so, made by bench/openmls/build.sh

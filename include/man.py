@@ -36,6 +36,10 @@ def flowing(lines):
     return out
 
 
+def bold(text):
+    return ".B " + roff(text).replace('"', "\\(dq")
+
+
 def tags(lines):
     """A comment's text before its first tag, and its tags: (tag, name, lines)."""
     head, found = [], []
@@ -68,6 +72,45 @@ def entry(declaration, lines):
     return out
 
 
+def items(body, separator):
+    """What a body declares, with the comment before or after each, as tagged paragraphs."""
+    found, before = [], None
+    parts = re.split(r"/\*\*(<?)(.*?)\*/", body, flags=re.S) + ["", ""]
+    for code, after, words in zip(parts[::3], parts[1::3], parts[2::3]):
+        for name in filter(None, (re.sub(r"\*\s+(?=\w+$)", "*", " ".join(n.split())) for n in code.split(separator))):
+            found.append([name, before])
+            before = None
+        if after:
+            found[-1][1] = words
+        else:
+            before = words
+    out = []
+    for name, words in found:
+        if not words:
+            sys.exit("man.py: '%s' without a comment" % name)
+        head, told = tags(comment("\n".join(line.strip() for line in words.split("\n"))))
+        out += [".TP", bold(name.split(" = ")[0])] + [roff(line.strip()) for line in head if line]
+        for _, word, text in told:
+            out += [".br", roff(word + ": " + " ".join(t.strip() for t in text if t))]
+    return out
+
+
+def types(header, results):
+    """Macros, and enumerations but the results; then structures."""
+    constants, structures = [], []
+    for m in re.finditer(r"/\*\*((?:(?!\*/).)*)\*/\n(?:#define ((?:\\\n|[^\n])*)|(enum|struct \w+) \{\n(.*?)\n\};|"
+                         r"typedef (struct \w+) \w+;)", header, re.S):
+        words, macro, kind, body, name = m.groups()
+        words = flowing(comment(" * " + words.strip()))
+        if macro:
+            constants += [".TP", bold("#define " + " ".join(macro.replace("\\\n", " ").split()))] + words
+        elif name or kind != "enum":
+            structures += [".SS " + (name or kind)] + words + items(body or "", ";")
+        elif not results or body not in results:
+            constants += ([".PP"] if constants else []) + words + items(body, ",")
+    return constants + structures
+
+
 # the description after the name
 ABOUT = {"pprf": "puncturable pseudorandom function",
          "pprf_shared": "keys in memory of the caller's, and secrets from a leaf's value",
@@ -77,7 +120,7 @@ ABOUT = {"pprf": "puncturable pseudorandom function",
 
 def page(name, header, version):
     top = comment(re.search(r"/\*\* @file %s\.h\n(.*?)\*/" % name, header, re.S).group(1))
-    results = re.search(r"(/\*\* Results of every.*?)\n\};", header, re.S)
+    results = re.search(r"/\*\* Results of every.*?\nenum \{\n(.*?)\n\};|$", header, re.S).group(1)
     functions, declared = [], 0
     for m in re.finditer(r"/\*\*((?:(?!\*/).)*)\*/\n((?:PPRF_API|typedef int\w*) [^;]*;)", header, re.S):
         declaration = m.group(2).replace("PPRF_API ", "")
@@ -95,10 +138,11 @@ def page(name, header, version):
            ".SH DESCRIPTION"]
     out += flowing(top)
     out += [".SH FUNCTIONS"] + functions
+    described = types(header, results)
+    if described:
+        out += [".SH TYPES AND OPTIONS"] + described
     if results:
-        out += [".SH RESULTS", "Of every function that returns int."]
-        for result, text in re.findall(r"(PPRF_\w+) =\s*\d+,?\s*/\*\*<\s*(.*?)\s*\*/", results.group(1), re.S):
-            out += [".TP", ".B " + roff(result), roff(re.sub(r"\s+", " ", text))]
+        out += [".SH RESULTS", "Of every function that returns int."] + items(results, ",")
     others = [n for n in ABOUT if n != name]
     out += [".SH SEE ALSO", ".BR pprf (1),"] + [".BR %s (3)," % n for n in others] + [".BR pprf_tls (3)", ""]
     return "\n".join(out)

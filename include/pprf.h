@@ -250,8 +250,8 @@ PPRF_API int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last);
  *   Punctures of one key made later do not reach the other.  Whoever has the new key sees the range and which
  * leaves of it were punctured, nothing else of the other key.  The range becomes one node for each node of the
  * other key that lies inside it, and at most 2 (depth - 1) more (1 at depth 1).
- *   opt gives the new key the store that suits its node count, as pprf_import does.  It takes at most 2 depth
- * PRG calls, and otherwise time for the nodes of the new key, not for those of the other one.
+ *   opt gives the new key a packed store, whatever store the other has.  It takes at most 2 depth PRG calls,
+ * and otherwise time for the nodes of the new key, not for those of the other one.
  * @param[in]  key   the other key; it does not change.
  * @param[in]  first first leaf of the range.
  * @param[in]  last  last leaf of the range, first <= last < 2^depth.

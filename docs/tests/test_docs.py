@@ -336,6 +336,31 @@ def parameters():
     ok(found > 30 and not bad, "public headers: each parameter is described, none that is not there", f"{found}", *bad)
 
 
+def manual_pages():
+    """Section 3: each macro, constant and member of a structure of a header has its text in the header's page."""
+    bad, found = [], 0
+    for header in ("include/pprf.h", "redact/pprf_redact.h", "vault/pprf_vault.h"):
+        page = run(f"{sys.executable} include/man.py {header}").stdout
+        code = re.sub(r"/\*.*?\*/", "", (ROOT / header).read_text(), flags=re.S)
+        names = [(page, rf"(?:#define )?{name}") for name in re.findall(r"^#define (PPRF_\w+)", code, re.M)
+                 if not name.endswith("_H") and name != "PPRF_API"]
+        names += [(page, name) for body in re.findall(r"\benum \{(.*?)\}", code, re.S)
+                  for name in re.findall(r"(\w+)\s*=", body)]
+        for name, body in re.findall(r"\bstruct (\w+) \{(.*?)\n\}", code, re.S):
+            part = "".join(re.findall(rf"^\.SS struct {name}\n(.*?)(?=^\.S)", page, re.S | re.M))
+            names += [(part, rf".*\b{member[0] or member[1]}") for member in
+                      re.findall(r"(?:\(\*(\w+)\)[^;]*|(\w+)(?:\[\w*\])?);", body)]
+        found += len(names)
+        bad += [f"{header}: {name}" for text, name in names if not re.search(rf"^\.B {name}\b.*\n[^.\n]", text, re.M)]
+    ok(found > 100 and not bad, "manual pages of section 3: options, constants and macros", f"{found}", *bad)
+    with tempfile.TemporaryDirectory() as d:
+        header = pathlib.Path(d, "pprf.h")
+        header.write_text((ROOT / "include/pprf.h").read_text().replace("/**< 0 or PPRF_SHARED */", ""))
+        said = run(f"{sys.executable} include/man.py {header}")
+        ok(said.returncode == 1 and "'unsigned flags' without a comment" in said.stdout,
+           "manual pages of section 3: a member without a comment is an error", said.stdout)
+
+
 def pages():
     """`make docs` needs Sphinx, which the other tests lack: each document has its place in the contents."""
     sys.path.insert(0, str(ROOT / "docs/pages"))
@@ -405,6 +430,7 @@ def main():
     axiomatic_blocks()
     names()
     parameters()
+    manual_pages()
     pages()
     platforms()
     print(f"1..{count}")
