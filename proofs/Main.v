@@ -26,9 +26,10 @@ Print Assumptions ref_code_secure.
 Print Assumptions opt_code_secure.
 Print Assumptions sha3_suite_ok.
 (* Functions and memory that satisfy the statements about opt, for every suite and depth, and any
-   words of the bitmap; and those about ref. *)
+   words of the bitmap; those about ref; and those about packed keys. *)
 Print Assumptions opt_inhabited.
 Print Assumptions ref_inhabited.
+Print Assumptions packed_inhabited.
 Print Assumptions keccak_is_the_suite.
 (* For keys with opt's packed store: any suite, and the three with 16-byte seeds; memory that is ready. *)
 Print Assumptions packed_suite_secure.

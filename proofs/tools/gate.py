@@ -60,10 +60,10 @@ EXTRACTS = [  # all that it may say: what is extracted is the model, and only Co
     r"From mathcomp Require Import all_ssreflect", r"From Pprf\.(spec|proofs) Require Import \w+",
     r"Require Import Extraction ExtrOcamlBasic", r"Extraction Language OCaml", r"Extraction( \w+)+"]
 ASSUMED_OUTSIDE_SECTIONS = {"Variable", "Variables", "Hypothesis", "Hypotheses", "Context"}
-# The statements about ref and opt assume functions that meet contracts.  These theorems prove that there are some,
-# so they may not go, and no example may assume them again.
-INHABITED = ["ref_inhabited", "opt_inhabited"]
-FUNCTIONS = r"\b(opt_)?(functions|meets_contracts|ready)\b"
+# The statements about ref, opt and packed keys assume functions that meet contracts.  These theorems prove that there
+# are some, so they may not go, and no example may assume them again.
+INHABITED = ["ref_inhabited", "opt_inhabited", "packed_inhabited"]
+FUNCTIONS = r"\b((opt|packed)_)?(functions|meets_contracts|ready)\b"
 PROOF_WORDS = {"Lemma", "Theorem", "Corollary", "Fact", "Remark", "Proposition", "Property",
                "Goal", "Proof", "Qed", "Defined"}
 
@@ -195,7 +195,7 @@ def headline(tree):
     for name, code in examples.items():
         for words in map(str.split, re.split(r"\.\s", code)):
             if words and words[0] in ASSUMED_OUTSIDE_SECTIONS and re.search(FUNCTIONS, " ".join(words)):
-                raise Refused(f"{name}: an example assumes what {' and '.join(INHABITED)} prove: {' '.join(words)}")
+                raise Refused(f"{name}: an example assumes what {', '.join(INHABITED)} prove: {' '.join(words)}")
     missing = set(names) - set(re.findall(r"\w+", "".join(examples.values())))
     if missing:
         raise Refused(f"no example of {', '.join(sorted(missing))}")

@@ -39,8 +39,8 @@ Section Functions.
 Local Notation S := (aes_suite a_salt).
 Local Notation C := (aes_code_suite a_salt).
 
-Definition packed_aes_secure_ex O meets :=
-  @packed_aes_secure a_salt 20 bool pred0 place O _ meets (packed_ready_ex (aes_suite_ok a_salt _ _)).
+Definition packed_aes_secure_ex :=
+  packed_aes_secure (packed_meeting (aes_suite_ok a_salt _ _)) (packed_ready_ex (aes_suite_ok a_salt _ _)).
 Definition ref_aes_secure_ex := ref_aes_secure (ref_meeting (aes_suite_ok a_salt _ _)) array_ready array_cleared.
 Definition ref_thief_aes := proj1 (proj2 ref_aes_secure_ex) (ref_thief S).
 Example ref_thief_aes_first : tests_below_leaf (N.of_nat 1) (ref_thief S).

@@ -1,8 +1,8 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (* The statements about opt and SHA3-256 applied to functions that meet the contracts (OptInhabited.v): a key of
    depth 20, two words of its bitmap shown, and an adversary that is challenged on a leaf, punctures it, and reads
-   a slot and a word of the bitmap.  Those about packed keys are applied to memory that is ready, a thief that sees every
-   cell, and any functions that meet the contracts. *)
+   a slot and a word of the bitmap.  Those about packed keys are applied to such functions too (PackedInhabited.v), and
+   to a thief that sees every cell. *)
 From Coq Require Import NArith ZArith.
 From Pprf.spec Require Import AcslMemory AcslRef.
 From mathcomp Require Import all_ssreflect.
@@ -14,6 +14,7 @@ Unset Printing Implicit Defensive.
 Local Open Scope Z_scope.
 
 Definition opt_inhabited_ex := opt_inhabited.
+Definition packed_inhabited_ex := packed_inhabited.
 
 Definition word : seq pointer := [:: (10, 0); (11, 1)].
 Example word_shown (S : suite) : all (in_bitmap S 20 where_ (fresh S 20)) word.
@@ -48,11 +49,13 @@ Definition ref_code_secure_ex :=
 
 Example packed_ready_ex (S : suite) (ok : suite_ok S) : packed_ready S 20 pred0 place (fresh_key S 20).
 Proof. exact: (packed_ready_exists ok (isT : (0 < 20 <= 63)%N)). Qed.
-Definition packed_sha3_secure_ex O meets :=
-  @packed_sha3_secure 20 bool pred0 place O _ meets (packed_ready_ex sha3_suite_ok).
-Definition packed_thief_bound O meets := proj1 (@packed_sha3_secure_ex O meets) (opt_thief sha3_suite).
-Definition packed_suite_secure_ex O meets :=
-  @packed_suite_secure _ (@keccak_suite_ok opt_keccak_scalar) words_wrap 20 _ (fun _ s => keccak_halves s scalar) bool
-    pred0 place O _ meets (packed_ready_ex (@keccak_suite_ok opt_keccak_scalar)).
-Definition packed_attack_cost_ex O := @packed_attack_cost sha3_suite 20 bool pred0 place O (fresh_key sha3_suite 20)
-  (opt_thief sha3_suite) predT 2 1 isT opt_thief_calls.
+Example packed_meeting (S : suite) (ok : suite_ok S) :
+  packed_meets_contracts S 20 pred0 place (packed_functions S 20) (fresh_key S 20).
+Proof. exact: (packed_functions_meet ok (isT : (0 < 20 <= 63)%N)). Qed.
+Definition packed_sha3_secure_ex := packed_sha3_secure (packed_meeting sha3_suite_ok) (packed_ready_ex sha3_suite_ok).
+Definition packed_thief_bound := proj1 packed_sha3_secure_ex (opt_thief sha3_suite).
+Definition packed_suite_secure_ex :=
+  packed_suite_secure (@keccak_suite_ok opt_keccak_scalar) words_wrap (fun _ s => keccak_halves s scalar)
+    (packed_meeting (@keccak_suite_ok opt_keccak_scalar)) (packed_ready_ex (@keccak_suite_ok opt_keccak_scalar)).
+Definition packed_attack_cost_ex := packed_attack_cost pred0 place (packed_functions sha3_suite 20)
+  (fresh_key sha3_suite 20) predT (isT : (0 < 20)%N) opt_thief_calls.

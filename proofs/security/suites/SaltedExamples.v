@@ -22,8 +22,8 @@ Local Notation C := (salted_code_suite a_salt opt_salted_scalar).
 Example salted_scalar : List.In opt_salted_scalar salted_functions.
 Proof. by left. Qed.
 
-Definition packed_salted_secure_ex O meets :=
-  @packed_salted_secure a_salt 20 bool pred0 place O _ meets (packed_ready_ex (salted_suite_ok a_salt _ _)).
+Definition packed_salted_secure_ex :=
+  packed_salted_secure (packed_meeting (salted_suite_ok a_salt _ _)) (packed_ready_ex (salted_suite_ok a_salt _ _)).
 Definition ref_salted_secure_ex := ref_salted_secure (ref_meeting (salted_suite_ok a_salt _ _)) array_ready array_cleared.
 Definition ref_thief_bound := proj1 (proj2 ref_salted_secure_ex) (ref_thief S).
 Definition ref_thief_bound_first := proj2 (proj2 ref_salted_secure_ex) (ref_thief S) 1%nat (ref_thief_first_of a_salt).
