@@ -88,7 +88,7 @@ static int refresh(struct cell *c, int i)
 
 static int open_file(struct cell *c, int flags)
 {
-  c->fd = open(c->text, O_RDWR | O_CLOEXEC | flags, 0600);
+  c->fd = open_above(c->text, O_RDWR | flags);
   if (c->fd < 0)
     return errno == ENOENT ? PPRF_VAULT_CELL_EMPTY : file_failed(c, PPRF_VAULT_ERR_CELL, "open");
   if (flock(c->fd, LOCK_EX | LOCK_NB) != 0)
@@ -125,17 +125,6 @@ static int file_read(void *arg, uint8_t value[CELL])
   if (err == PPRF_OK)
     memcpy(value, c->slot[c->at], CELL);
   return err;
-}
-
-static int sync_directory(const char *path)
-{
-  char *copy = strdup(path);
-  int fd = copy == NULL ? -1 : open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  int result = fd < 0 ? -1 : fsync(fd);
-  if (fd >= 0)
-    (void)close(fd);
-  free(copy);
-  return result;
 }
 
 static int file_next(void *arg, uint8_t value[CELL])

@@ -142,7 +142,7 @@ static int flush_leaf(pprf_vault *v, struct page *p, size_t i, size_t *step)
   bool odd = bytes > PAGE_MAX || bytes < PAGE_MAX / 4;
   int err = PPRF_OK;
   *step = 1;
-  if (own->count == 0 && p != &v->top) {
+  if (own->count == 0 && (p != &v->top || p->count > 1)) {
     *step = 0;
     return remove_entry(v, p, i);
   }

@@ -228,6 +228,8 @@ int main(int argc, char **argv)
   struct vault_args a = {.depth = 32};
   struct rlimit none = {
     0, 0}; /* the process holds keys: no core dump, and none of its memory for others */
+  if (!keep_standard_numbers())
+    return STATUS_FAILED;
   (void)setrlimit(RLIMIT_CORE, &none);
   (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   (void)signal(SIGXFSZ, SIG_IGN);

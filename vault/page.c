@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "page.h"
 
+#include <fcntl.h>
+#include <libgen.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -12,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static _Thread_local char message[512] = "no error";
 
@@ -41,6 +44,27 @@ void wipe_free(void *memory, size_t bytes)
   if (memory != NULL)
     OPENSSL_cleanse(memory, bytes);
   free(memory);
+}
+
+int open_above(const char *path, int flags)
+{
+  int fd = open(path, flags | O_CLOEXEC, 0600);
+  if (fd < 0 || fd > STDERR_FILENO)
+    return fd;
+  int above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  (void)close(fd);
+  return above;
+}
+
+int sync_directory(const char *path)
+{
+  char *copy = strdup(path);
+  int fd = copy == NULL ? -1 : open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int result = fd < 0 ? -1 : fsync(fd);
+  if (fd >= 0)
+    (void)close(fd);
+  free(copy);
+  return result;
 }
 
 void put_le(uint8_t *out, uint64_t value, unsigned bytes)
@@ -255,7 +279,7 @@ static void *map(size_t bytes)
     return NULL;
   (void)madvise(at, bytes, MADV_DONTDUMP);
   (void)madvise(at, bytes, MADV_WIPEONFORK);
-  (void)mlock(at, bytes);
+  (void)mlock2(at, bytes, MLOCK_ONFAULT);
   return at;
 }
 
@@ -280,6 +304,12 @@ static struct slab *slab_new(struct arena *arena)
     arena->slabs = slab;
   }
   return slab;
+}
+
+static void slab_free(struct slab *slab)
+{
+  (void)munmap(slab->at, (size_t)GRANULES * GRANULE);
+  free(slab);
 }
 
 /* n granules of zeros. */
@@ -321,11 +351,17 @@ static void give(struct arena *arena, void *memory, size_t n)
   memset(slab->taken + i, false, n);
   slab->used -= n;
   slab->from = i < slab->from ? i : slab->from;
-  if (slab->used == 0) {
+  if (slab->used == 0 && (slab != arena->slabs || slab->next != NULL)) { /* the last one stays */
     *at = slab->next;
-    (void)munmap(slab->at, (size_t)GRANULES * GRANULE);
-    free(slab);
+    slab_free(slab);
   }
+}
+
+void arena_end(struct arena *arena)
+{
+  if (arena->slabs != NULL)
+    slab_free(arena->slabs);
+  arena->slabs = NULL;
 }
 
 static size_t granules(size_t nodes)

@@ -29,16 +29,18 @@ struct node {
 };
 
 /** Nodes of a cover, in leaf order, no two of them siblings.  Their memory is in no core dump, a child of fork finds it
- * zeroed, and it is locked as far as the process may lock memory. */
+ * zeroed, and it is locked if the process may lock a megabyte more. */
 struct nodes {
   struct node *at;
   size_t count, room;
 };
 /** Where a vault has the memory for its nodes: large mappings, since a mapping of its own for each page takes longer
- * than reading the page.  All zeros: none yet; nothing is left when all nodes are freed. */
+ * than reading the page.  All zeros: none yet. */
 struct arena {
   struct slab *slabs;
 };
+/** Give the last mapping back, when all nodes are freed. */
+void arena_end(struct arena *arena);
 
 /** The tree, as the public head of its store describes it: magic (8), depth, suite, two zeros, salt (16), identity
  * (16).  The head is associated data of each page. */
@@ -59,6 +61,9 @@ int fail(int err, const char *format, ...) __attribute__((format(printf, 2, 3)))
 int failed(int err, const char *what);
 
 void wipe_free(void *memory, size_t bytes);
+/** open(2) as none of the descriptors 0 to 2, to which the program may write. */
+int open_above(const char *path, int flags);
+int sync_directory(const char *path);
 void put_le(uint8_t *out, uint64_t value, unsigned bytes);
 uint64_t get_le(const uint8_t *in, unsigned bytes);
 /** Random bytes. @retval PPRF_OK or PPRF_ERR_CRYPTO (reported) */

@@ -18,7 +18,8 @@
  * one line what is wrong with which page, file or cell.
  *
  * Threads.  Any number of threads may use one vault; they take turns.  pprf_vault_close must be the last call.
- * Processes.  One process at a time has a vault open.  In a child of fork every function returns PPRF_ERR_FORKED.
+ * Processes.  One process at a time has a vault open.  In a child of fork every function returns PPRF_ERR_FORKED; a
+ * child that outlives its parent keeps the vault from being opened, until it ends or closes its copy.
  * Files.  The store and, while it is open or after its process was killed, store-wal, which has the newest commits.
  */
 #ifndef PPRF_VAULT_H
@@ -193,11 +194,11 @@ PPRF_API int pprf_vault_commit(pprf_vault *vault, uint64_t *final);
  * @retval PPRF_VAULT_ERR_DAMAGED  pprf_vault_error names the page and the cause. */
 PPRF_API int pprf_vault_verify(pprf_vault *vault, uint64_t *pages);
 
-/** Copy the store, as of the last commit, to a new file, in one piece.  It opens with the cell until the next commit.
+/** Copy the store, as of the last commit, to a new file.  It opens with the cell until the next commit.
  * @param[in] vault the vault.
- * @param[in] path  the file's name.
+ * @param[in] path  the file's name.  Until the copy is complete, path.part has it.
  * @retval PPRF_OK               the copy is complete and synced.
- * @retval PPRF_VAULT_ERR_EXISTS there is a file of this name, which stays as it is.
+ * @retval PPRF_VAULT_ERR_EXISTS there is a file of this name, or with -wal or -journal behind it.
  * @retval PPRF_VAULT_ERR_STORE  it cannot be written; it is removed.
  * @retval others                as described above. */
 PPRF_API int pprf_vault_backup(pprf_vault *vault, const char *path);

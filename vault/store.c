@@ -4,20 +4,24 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LOG_PAGES = 1000, OPEN = SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX };
+enum { LOG_PAGES = 1000 };
 /* Rows of the tables are not sealed.  No commit comes near this number, so a row beyond it is nobody's. */
 #define FOREIGN "4611686018427387904"
-static const off_t LOCKED = INT64_MAX - 1; /* the byte of a file that its handle has locked */
+/* Those that SQLite locks in a file (sqlite.org/lockingv3.html). */
+#define LOCK_BYTES(type) \
+  {.l_type = (type), .l_whence = SEEK_SET, .l_start = 0x40000000, .l_len = 512}
 static const char *const schema_name[] = {"main", "mirror"};
 
-static int busy(void)
+static int busy(const char *what)
 {
-  return fail(PPRF_VAULT_ERR_BUSY, "store: another process, or another handle, has the vault open");
+  return fail(PPRF_VAULT_ERR_BUSY, "%s: another process, or another handle, has the vault open",
+              what);
 }
 
 static int sql_failed(struct store *s, const char *what)
@@ -26,7 +30,7 @@ static int sql_failed(struct store *s, const char *what)
   if ((code & 255) == SQLITE_NOMEM)
     return fail(PPRF_ERR_NOMEM, "store: %s: no memory", what);
   if ((code & 255) == SQLITE_BUSY || (code & 255) == SQLITE_LOCKED)
-    return busy();
+    return busy("store");
   if ((code & 255) == SQLITE_NOTADB || (code & 255) == SQLITE_CORRUPT)
     return fail(PPRF_VAULT_ERR_DAMAGED, "store: %s: %s", what, sqlite3_errmsg(s->db));
   return fail(PPRF_VAULT_ERR_STORE, "store: %s: %s (SQLite %d)", what, sqlite3_errmsg(s->db), code);
@@ -175,17 +179,27 @@ static char *name_of(const char *path)
   return sqlite3_mprintf("%s%s", *path == '/' ? "" : "./", path);
 }
 
-/* Keep other handles out.  SQLite's own locks do not: they are the process's, and whoever in it closes the file, after a
- * copy for example, gives them up (fcntl(2)).  This one belongs to the descriptor; its byte is none of SQLite's. */
+/* Keep others out, by SQLite's own lock bytes, but with a lock of this descriptor: one of the process would be gone when
+ * anything in it closes the file, after a copy for example (fcntl(2)).  SQLite itself then locks nothing. */
 static int lock_file(struct store *s, int i, const char *path)
 {
-  struct flock byte = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = LOCKED, .l_len = 1};
-  s->lock[i] = open(path, O_RDWR | O_CLOEXEC);
-  if (s->lock[i] < 0 || fcntl(s->lock[i], F_OFD_SETLK, &byte) != 0)
-    return errno == EAGAIN || errno == EACCES
-             ? busy()
-             : fail(PPRF_VAULT_ERR_STORE, "store %s: locking: %s", path, strerror(errno));
-  return PPRF_OK;
+  struct flock bytes = LOCK_BYTES(F_WRLCK);
+  s->lock[i] = open_above(path, O_RDWR);
+  if (s->lock[i] < 0)
+    return fail(PPRF_VAULT_ERR_STORE, "store %s: %s", path, strerror(errno));
+  if (fcntl(s->lock[i], F_OFD_SETLK, &bytes) == 0)
+    return PPRF_OK;
+  return errno == EAGAIN || errno == EACCES
+           ? busy(path)
+           : fail(PPRF_VAULT_ERR_STORE, "store %s: locking: %s", path, strerror(errno));
+}
+
+static int open_database(sqlite3 **db, const char *name)
+{
+  const sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+  bool locks = vfs != NULL && strcmp(vfs->zName, "unix") == 0;
+  return sqlite3_open_v2(name, db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX,
+                         locks ? "unix-none" : NULL);
 }
 
 static int attach(struct store *s, bool *empty)
@@ -245,7 +259,7 @@ int store_mirror(struct store *s, const char *path, const char *directory, const
 static int copy_to(struct store *s, const char *what, const char *file)
 {
   sqlite3 *to = NULL;
-  int code = sqlite3_open_v2(file, &to, OPEN, NULL), err = PPRF_OK;
+  int code = open_database(&to, file), err = PPRF_OK;
   if (code == SQLITE_OK)
     code =
       sqlite3_exec(to, "PRAGMA locking_mode=EXCLUSIVE; PRAGMA synchronous=FULL", NULL, NULL, NULL);
@@ -273,16 +287,33 @@ int store_copy(struct store *s)
   return err == PPRF_OK ? use_mirror(s) : err;
 }
 
+/* By way of FILE.part: a copy that was cut off is not taken for one. */
 int store_backup(struct store *s, const char *path)
 {
-  if (!make_file(path))
-    return fail(errno == EEXIST ? PPRF_VAULT_ERR_EXISTS : PPRF_VAULT_ERR_STORE, "backup %s: %s",
-                path, strerror(errno));
-  char *name = name_of(path);
-  int err = name != NULL ? copy_to(s, "backup", name) : fail(PPRF_ERR_NOMEM, "backup: no memory");
+  static const char *const end[] = {"", "-wal",
+                                    "-journal"}; /* SQLite would take these for the copy's */
+  char *part = sqlite3_mprintf("%s.part", path), *name = part != NULL ? name_of(part) : NULL;
+  int err = name != NULL ? PPRF_OK : fail(PPRF_ERR_NOMEM, "backup: no memory");
+  for (int i = 0; i < 3 && err == PPRF_OK; i++) {
+    char *other = sqlite3_mprintf("%s%s", path, end[i]);
+    if (other == NULL || access(other, F_OK) == 0)
+      err = fail(other == NULL ? PPRF_ERR_NOMEM : PPRF_VAULT_ERR_EXISTS, "backup %s%s: %s", path,
+                 end[i], strerror(other == NULL ? ENOMEM : EEXIST));
+    sqlite3_free(other);
+  }
+  if (err == PPRF_OK) {
+    (void)unlink(part); /* of an attempt that was cut off */
+    if (!make_file(part))
+      err = fail(PPRF_VAULT_ERR_STORE, "backup %s: %s", part, strerror(errno));
+    else if ((err = copy_to(s, "backup", name)) == PPRF_OK &&
+             (renameat2(AT_FDCWD, part, AT_FDCWD, path, RENAME_NOREPLACE) != 0 ||
+              sync_directory(path) != 0))
+      err = fail(PPRF_VAULT_ERR_STORE, "backup %s: %s", path, strerror(errno));
+    if (err != PPRF_OK)
+      (void)unlink(part);
+  }
   sqlite3_free(name);
-  if (err != PPRF_OK)
-    (void)unlink(path);
+  sqlite3_free(part);
   return err;
 }
 
@@ -321,13 +352,14 @@ int store_open(struct store *s, const char *path, bool make, struct tree *tree)
   if (make ? !make_file(path) : access(path, F_OK) != 0)
     return fail(make && errno == EEXIST ? PPRF_VAULT_ERR_EXISTS : PPRF_VAULT_ERR_STORE,
                 "store %s: %s", path, strerror(errno));
+  s->made = make;
   if (!may_write(path))
     return fail(PPRF_VAULT_ERR_STORE, "store %s: %s: opening writes to the file and its directory",
                 path, strerror(errno));
   s->schemas = 1;
   int err = lock_file(s, 0, path);
   char *name = err == PPRF_OK ? name_of(path) : NULL;
-  if (err == PPRF_OK && (name == NULL || sqlite3_open_v2(name, &s->db, OPEN, NULL) != SQLITE_OK))
+  if (err == PPRF_OK && (name == NULL || open_database(&s->db, name) != SQLITE_OK))
     err = sql_failed(s, path);
   sqlite3_free(name);
   if (err != PPRF_OK)
@@ -356,11 +388,11 @@ int store_open(struct store *s, const char *path, bool make, struct tree *tree)
 
 void store_unlock(struct store *s, bool ours)
 {
-  struct flock byte = {.l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = LOCKED, .l_len = 1};
+  struct flock bytes = LOCK_BYTES(F_UNLCK);
   for (int i = 0; i < 2; i++)
     if (s->lock[i] >= 0) {
       if (ours) /* a child of fork may have the descriptor still */
-        (void)fcntl(s->lock[i], F_OFD_SETLK, &byte);
+        (void)fcntl(s->lock[i], F_OFD_SETLK, &bytes);
       (void)close(s->lock[i]);
       s->lock[i] = -1;
     }

@@ -36,6 +36,7 @@ struct store {
   uint64_t last_row;                                /* the highest number used so far */
   char *mirror;                                     /* its file */
   int lock[2];                                      /* descriptors of both files */
+  bool made;                                        /* the file is new */
 };
 
 /** Open or make the store, for one process.  tree: in when it is made, else out. */

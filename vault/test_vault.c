@@ -450,6 +450,7 @@ static void memory_of_nodes(void)
   check(f != NULL && fclose(f) == 0 && seen);
   for (size_t k = 0; k < SETS; k++)
     nodes_free(&small, &set[k]);
+  arena_end(&arena);
   check(arena.slabs == NULL);
   end_test(
     "nodes keep their memory, which no core dump and no child of fork has, until they are freed");
@@ -494,7 +495,14 @@ static void backups(void)
   full = ".copy";
   check(pprf_vault_backup(v, copy) == PPRF_VAULT_ERR_STORE && access(copy, F_OK) != 0);
   full = NULL;
-  check(pprf_vault_backup(v, copy) == PPRF_OK);
+  char other[120];
+  snprintf(other, sizeof other, "%s-wal", copy); /* SQLite would take it for the copy's */
+  check(link(store, other) == 0);
+  check(pprf_vault_backup(v, copy) == PPRF_VAULT_ERR_EXISTS && unlink(other) == 0);
+  snprintf(other, sizeof other, "%s.part", copy); /* an attempt that was cut off */
+  FILE *f = fopen(other, "w");
+  check(f != NULL && fputs("a part", f) >= 0 && fclose(f) == 0);
+  check(pprf_vault_backup(v, copy) == PPRF_OK && access(other, F_OK) != 0);
   check(pprf_vault_backup(v, copy) == PPRF_VAULT_ERR_EXISTS &&
         pprf_vault_backup(v, store) == PPRF_VAULT_ERR_EXISTS &&
         pprf_vault_backup(v, NULL) == PPRF_ERR_NULL);
@@ -765,6 +773,15 @@ static void threads_and_processes(void)
   int copied =
     open(store, O_RDONLY); /* as a backup does: its close gives up the process's own locks */
   check(copied >= 0 && close(copied) == 0);
+  pid = fork();
+  if (pid == 0) { /* nor may another program write to the database */
+    sqlite3 *db;
+    _exit(sqlite3_open(store, &db) == SQLITE_OK &&
+              sqlite3_exec(db, "SELECT count(*) FROM page", NULL, NULL, NULL) == SQLITE_BUSY
+            ? 0
+            : 1);
+  }
+  check(waitpid(pid, &status, 0) == pid && status == 0);
   char command[200]; /* a program of its own, after handles of this process were refused */
   snprintf(command, sizeof command, "exec /proc/%d/exe --open %s", (int)getpid(), store);
   check(WEXITSTATUS(system(command)) == PPRF_VAULT_ERR_BUSY);
@@ -1101,6 +1118,20 @@ static void what_opening_needs(void)
   pprf_vault *v;
   char open_again[120];
   pprf_vault_close(new_vault(in_file(), 24, PPRF_AES_128));
+  pid_t printing = fork();
+  if (printing == 0) { /* without standard streams: what is printed there goes into no file */
+    for (int fd = 0; fd < 3; fd++)
+      (void)close(fd);
+    cell = in_file();
+    int err = pprf_vault_open(&v, store, &cell, NULL);
+    for (int fd = 0; fd < 3; fd++)
+      (void)!write(fd, "printed", 7);
+    pprf_vault_close(v);
+    _exit(err);
+  }
+  int printed;
+  check(waitpid(printing, &printed, 0) == printing && printed == 0);
+  pprf_vault_close(again(in_file()));
   check(chmod(dir, 0777) == 0 && chmod(cell_file, 0666) == 0);
   for (int i = 0; i < 3; i++) {
     check(chmod(store, i == 0 ? 0444 : 0666) == 0 && chmod(dir, i == 1 ? 0555 : 0777) == 0);

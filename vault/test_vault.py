@@ -122,10 +122,20 @@ class Program(Case):
         self.assertEqual(text, self.run_vault(DONE, "--help", program=("pprf-vault",)))
         subprocess.run(["mandoc", "-Tlint", "-Wwarning", os.path.join(HERE, "pprf-vault.1")], check=True)
 
+    def test_what_is_printed_never_goes_into_the_store(self):
+        self.run_vault(DONE, "create", self.vault)
+        program = os.path.join(BUILD, "pprf-vault")
+        for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
+            for arguments in ("eval {} 8", "info {}", "eval {} 4294967296"):
+                subprocess.run(["sh", "-c", f"exec {program} {arguments.format(self.vault)} {closed}"],
+                               capture_output=True, check=False)
+        self.run_vault(DONE, "eval", self.vault, 8)
+
     def test_a_read_only_mount_is_named(self):
         self.run_vault(DONE, "create", self.vault)
         mount = "mount --bind . . && cd . && mount -o remount,ro,bind . && cd . && exec "
-        tried = subprocess.run(["unshare", "-m", "sh", "-c", mount + "true"], cwd=self.dir, capture_output=True, check=False)
+        tried = subprocess.run(["unshare", "-m", "sh", "-c", mount + "true"], cwd=self.dir, capture_output=True,
+                               check=False)
         if tried.returncode:
             self.skipTest(f"no mounts of its own: {tried.stderr.decode().strip()}")
         done = subprocess.run(["unshare", "-m", "sh", "-c", f"{mount} {BUILD}/pprf vault eval $PWD/v 1"], cwd=self.dir,

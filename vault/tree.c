@@ -249,3 +249,28 @@ int tree_find(pprf_vault *v, uint64_t leaf, struct page **found, uint64_t *until
   *found = err == PPRF_OK && p->level == 0 ? p : NULL;
   return err;
 }
+
+void page_cut(pprf_vault *v, struct page *p)
+{
+  enum { MOST = 1024 };
+  struct page *above = p->parent;
+  size_t i = 0, half = p->nodes.count / 2, rest = p->nodes.count - half;
+  struct page *more = p->nodes.count > MOST ? calloc(1, sizeof *more) : NULL;
+  if (more == NULL)
+    return;
+  while (above->child[i].page != p)
+    i++;
+  if (nodes_reserve(&v->tree, &more->nodes, rest) != PPRF_OK ||
+      page_splice(above, i + 1, 0, 1) != PPRF_OK) {
+    page_free(v, more);
+    return;
+  }
+  memcpy(more->nodes.at, p->nodes.at + half, rest * sizeof *more->nodes.at);
+  OPENSSL_cleanse(p->nodes.at + half, rest * sizeof *p->nodes.at);
+  more->nodes.count = rest;
+  p->nodes.count = half;
+  more->parent = above;
+  more->dirty = true;
+  above->child[i + 1].first = more->nodes.at->start;
+  above->child[i + 1].page = more;
+}

@@ -81,6 +81,9 @@ int tree_root(const pprf_vault *v, struct entry *root);
 int tree_walk(pprf_vault *v, int schema, bool leaves, struct rows *rows);
 /** Load the page of an entry of `parent`. */
 int page_load(pprf_vault *v, struct page *parent, struct entry *e);
+/** Cut a leaf page in memory if it has grown beyond what a page on disk holds some times over: an erasure moves half of
+ * a page's nodes.  Without memory it stays as it is. */
+void page_cut(pprf_vault *v, struct page *p);
 /** The leaf page that holds the nodes at and around a leaf; NULL if all is erased.  *until: the last leaf before the
  * next page. */
 int tree_find(pprf_vault *v, uint64_t leaf, struct page **found, uint64_t *until);

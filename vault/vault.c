@@ -87,6 +87,7 @@ static int erase(pprf_vault *v, uint64_t first, uint64_t last)
       if (err == PPRF_OK) {
         page_dirty(v, p);
         v->nodes = v->nodes + p->nodes.count - before;
+        page_cut(v, p);
         result = PPRF_OK;
       }
       err = err == PPRF_ERR_PUNCTURED ? PPRF_OK : failed(err, "erase");
@@ -254,6 +255,7 @@ static void release(pprf_vault *v)
   for (size_t i = 0; i < v->top.count; i++)
     page_free(v, v->top.child[i].page);
   wipe_free(v->top.child, v->top.room * sizeof *v->top.child);
+  arena_end(&v->arena);
   if (ours) { /* a child must not touch its parent's files */
     store_close(&v->store);
     if (v->cell.close != NULL)
@@ -404,7 +406,7 @@ int pprf_vault_create(pprf_vault **vault, const char *path, const struct pprf_va
     err = first_page(v, key);
   if (err == PPRF_OK)
     err = store_open(&v->store, path, true, &v->tree);
-  made = v->store.db != NULL;
+  made = v->store.made;
   if (err == PPRF_OK)
     err = open_mirror(v, path);
   if (err == PPRF_OK)

@@ -196,7 +196,7 @@ class Vault:
 
     def backup(self, path: Union[str, os.PathLike[str]]) -> None:
         """Copy the store, as of the last commit, to a new file."""
-        self._call("backup", os.fsencode(path))
+        self._call("backup", _text(path))
 
     def info(self) -> dict[str, Any]:
         """Public facts, by the names of struct pprf_vault_info."""
