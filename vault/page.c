@@ -347,12 +347,15 @@ static void give(struct arena *arena, void *memory, size_t n)
   while ((uintptr_t)memory - (uintptr_t)(*at)->at >= (size_t)GRANULES * GRANULE)
     at = &(*at)->next;
   slab = *at;
+  *at = slab->next; /* to the front: the next call is likely to want it */
+  slab->next = arena->slabs;
+  arena->slabs = slab;
   size_t i = (size_t)((uint8_t *)memory - slab->at) / GRANULE;
   memset(slab->taken + i, false, n);
   slab->used -= n;
   slab->from = i < slab->from ? i : slab->from;
-  if (slab->used == 0 && (slab != arena->slabs || slab->next != NULL)) { /* the last one stays */
-    *at = slab->next;
+  if (slab->used == 0 && slab->next != NULL) { /* the last one stays */
+    arena->slabs = slab->next;
     slab_free(slab);
   }
 }
