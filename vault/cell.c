@@ -22,7 +22,7 @@ enum { CELL = PPRF_VAULT_CELL_BYTES, SLOT = 4096, RECORD = CELL + 32 };
 static const char SECONDS[] = "60";
 
 struct cell {
-  int fd;                  /* of a file, -1: not open */
+  struct descriptor file;
   bool loaded, given;      /* given: an attempt to commit has had the next value */
   int at;                  /* the slot of the current value */
   uint8_t slot[2][CELL];   /* of a file: the current value and the next one */
@@ -56,7 +56,7 @@ static void make_record(uint8_t record[RECORD], const uint8_t value[CELL])
 static bool read_slot(struct cell *c, int i)
 {
   uint8_t got[RECORD], good[RECORD];
-  bool ok = pread(c->fd, got, RECORD, (off_t)i * SLOT) == RECORD;
+  bool ok = pread(c->file.fd, got, RECORD, (off_t)i * SLOT) == RECORD;
   make_record(good, got);
   ok = ok && CRYPTO_memcmp(got, good, RECORD) == 0;
   memcpy(c->slot[i], got, CELL);
@@ -69,7 +69,7 @@ static int write_slot(struct cell *c, int i, int (*sync)(int))
 {
   uint8_t record[RECORD];
   make_record(record, c->slot[i]);
-  bool ok = pwrite(c->fd, record, RECORD, (off_t)i * SLOT) == RECORD && sync(c->fd) == 0;
+  bool ok = pwrite(c->file.fd, record, RECORD, (off_t)i * SLOT) == RECORD && sync(c->file.fd) == 0;
   OPENSSL_cleanse(record, sizeof record);
   return ok ? PPRF_OK : file_failed(c, PPRF_VAULT_ERR_CLOSED, "write and sync");
 }
@@ -88,10 +88,9 @@ static int refresh(struct cell *c, int i)
 
 static int open_file(struct cell *c, int flags)
 {
-  c->fd = open_above(c->text, O_RDWR | flags);
-  if (c->fd < 0)
+  if (!descriptor_open(&c->file, c->text, O_RDWR | flags))
     return errno == ENOENT ? PPRF_VAULT_CELL_EMPTY : file_failed(c, PPRF_VAULT_ERR_CELL, "open");
-  if (flock(c->fd, LOCK_EX | LOCK_NB) != 0)
+  if (flock(c->file.fd, LOCK_EX | LOCK_NB) != 0)
     return fail(PPRF_VAULT_ERR_BUSY, "cell %s: another process, or another handle, has it open",
                 c->text);
   return PPRF_OK;
@@ -103,7 +102,7 @@ static int load_file(struct cell *c)
 {
   bool good[2] = {read_slot(c, 0), read_slot(c, 1)};
   uint64_t a = get_le(c->slot[0], 8), b = get_le(c->slot[1], 8);
-  if (lseek(c->fd, 0, SEEK_END) == 0)
+  if (lseek(c->file.fd, 0, SEEK_END) == 0)
     return PPRF_VAULT_CELL_EMPTY;
   if ((!good[0] && !good[1]) || (good[0] && good[1] && a + 1 != b && b + 1 != a))
     return fail(PPRF_VAULT_ERR_CELL, "cell %s: it is damaged, or is no cell", c->text);
@@ -118,7 +117,7 @@ static int load_file(struct cell *c)
 static int file_read(void *arg, uint8_t value[CELL])
 {
   struct cell *c = arg;
-  int err = c->fd >= 0 ? PPRF_OK : open_file(c, 0);
+  int err = c->file.fd >= 0 ? PPRF_OK : open_file(c, 0);
   if (err == PPRF_OK && !c->loaded)
     err = load_file(c);
   memset(value, 0, CELL);
@@ -132,7 +131,7 @@ static int file_next(void *arg, uint8_t value[CELL])
   struct cell *c = arg;
   int err = PPRF_OK;
   if (!c->loaded) { /* the first value of all */
-    if (c->fd < 0)
+    if (c->file.fd < 0)
       err = open_file(c, O_CREAT | O_EXCL);
     c->at = 1;
     memset(c->slot[1], 0, CELL);
@@ -167,10 +166,7 @@ static int file_write(void *arg, const uint8_t value[CELL])
 static void cell_close(void *arg)
 {
   struct cell *c = arg;
-  if (c->fd >= 0) {
-    (void)flock(c->fd, LOCK_UN); /* a child of fork may have the file open */
-    (void)close(c->fd);
-  }
+  descriptor_close(&c->file);
   wipe_free(c, sizeof *c);
 }
 
@@ -320,7 +316,7 @@ int pprf_vault_cell(struct pprf_vault_cell *cell, const char *spec)
   struct cell *c = calloc(1, sizeof *c + strlen(text) + sizeof " \"$1\"");
   if (c == NULL)
     return fail(PPRF_ERR_NOMEM, "cell: no memory");
-  c->fd = -1;
+  c->file.fd = -1;
   (void)sprintf(c->text, file ? "%s" : "%s \"$1\"", text);
   strcpy(c->warning, "cell behind a command: an erasure is as final as what the command replaces");
   if (file)

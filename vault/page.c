@@ -9,10 +9,12 @@
 #include <openssl/kdf.h>
 #include <openssl/params.h>
 #include <openssl/rand.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -46,14 +48,68 @@ void wipe_free(void *memory, size_t bytes)
   free(memory);
 }
 
-int open_above(const char *path, int flags)
+static struct descriptor *descriptors; /* all that are open */
+static pthread_mutex_t descriptors_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void before_fork(void)
 {
-  int fd = open(path, flags | O_CLOEXEC, 0600);
-  if (fd < 0 || fd > STDERR_FILENO)
-    return fd;
-  int above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-  (void)close(fd);
-  return above;
+  (void)pthread_mutex_lock(&descriptors_mutex);
+}
+
+static void in_parent(void)
+{
+  (void)pthread_mutex_unlock(&descriptors_mutex);
+}
+
+static void in_child(void)
+{
+  for (struct descriptor *d = descriptors; d != NULL; d = d->next) {
+    (void)close(d->fd);
+    d->fd = -1;
+  }
+  descriptors = NULL;
+  in_parent();
+}
+
+static void watch_forks(void)
+{
+  (void)pthread_atfork(before_fork, in_parent, in_child);
+}
+
+bool descriptor_open(struct descriptor *d, const char *path, int flags)
+{
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  (void)pthread_once(&once, watch_forks);
+  before_fork(); /* no fork sees it open and not in the list */
+  d->fd = open(path, flags | O_CLOEXEC, 0600);
+  if (d->fd >= 0 && d->fd <= STDERR_FILENO) {
+    int low = d->fd;
+    d->fd = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    (void)close(low);
+  }
+  if (d->fd >= 0) {
+    d->next = descriptors;
+    descriptors = d;
+  }
+  in_parent();
+  return d->fd >= 0;
+}
+
+void descriptor_close(struct descriptor *d)
+{
+  struct flock all = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+  struct descriptor **at = &descriptors;
+  if (d->fd < 0)
+    return;
+  before_fork();
+  while (*at != d)
+    at = &(*at)->next;
+  *at = d->next;
+  (void)flock(d->fd, LOCK_UN); /* a child may not yet have closed its own */
+  (void)fcntl(d->fd, F_OFD_SETLK, &all);
+  (void)close(d->fd);
+  d->fd = -1;
+  in_parent();
 }
 
 int sync_directory(const char *path)

@@ -61,8 +61,14 @@ int fail(int err, const char *format, ...) __attribute__((format(printf, 2, 3)))
 int failed(int err, const char *what);
 
 void wipe_free(void *memory, size_t bytes);
-/** open(2) as none of the descriptors 0 to 2, to which the program may write. */
-int open_above(const char *path, int flags);
+/** A descriptor with a lock.  The lock lasts as long as any copy of the descriptor, so a child of fork closes its own. */
+struct descriptor {
+  int fd; /* -1: none */
+  struct descriptor *next;
+};
+/** open(2), but as none of 0 to 2, to which the program may write. @return whether it is open; else errno says why */
+bool descriptor_open(struct descriptor *d, const char *path, int flags);
+void descriptor_close(struct descriptor *d);
 int sync_directory(const char *path);
 void put_le(uint8_t *out, uint64_t value, unsigned bytes);
 uint64_t get_le(const uint8_t *in, unsigned bytes);

@@ -18,8 +18,7 @@
  * one line what is wrong with which page, file or cell.
  *
  * Threads.  Any number of threads may use one vault; they take turns.  pprf_vault_close must be the last call.
- * Processes.  One process at a time has a vault open.  In a child of fork every function returns PPRF_ERR_FORKED; a
- * child that outlives its parent keeps the vault from being opened, until it ends or closes its copy.
+ * Processes.  One process at a time has a vault open.  In a child of fork every function returns PPRF_ERR_FORKED.
  * Files.  The store and, while it is open or after its process was killed, store-wal, which has the newest commits.
  */
 #ifndef PPRF_VAULT_H

@@ -13,9 +13,6 @@
 enum { LOG_PAGES = 1000 };
 /* Rows of the tables are not sealed.  No commit comes near this number, so a row beyond it is nobody's. */
 #define FOREIGN "4611686018427387904"
-/* Those that SQLite locks in a file (sqlite.org/lockingv3.html). */
-#define LOCK_BYTES(type) \
-  {.l_type = (type), .l_whence = SEEK_SET, .l_start = 0x40000000, .l_len = 512}
 static const char *const schema_name[] = {"main", "mirror"};
 
 static int busy(const char *what)
@@ -183,11 +180,11 @@ static char *name_of(const char *path)
  * anything in it closes the file, after a copy for example (fcntl(2)).  SQLite itself then locks nothing. */
 static int lock_file(struct store *s, int i, const char *path)
 {
-  struct flock bytes = LOCK_BYTES(F_WRLCK);
-  s->lock[i] = open_above(path, O_RDWR);
-  if (s->lock[i] < 0)
+  struct flock bytes = {
+    .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0x40000000, .l_len = 512};
+  if (!descriptor_open(&s->lock[i], path, O_RDWR))
     return fail(PPRF_VAULT_ERR_STORE, "store %s: %s", path, strerror(errno));
-  if (fcntl(s->lock[i], F_OFD_SETLK, &bytes) == 0)
+  if (fcntl(s->lock[i].fd, F_OFD_SETLK, &bytes) == 0)
     return PPRF_OK;
   return errno == EAGAIN || errno == EACCES
            ? busy(path)
@@ -386,24 +383,13 @@ int store_open(struct store *s, const char *path, bool make, struct tree *tree)
                         : err;
 }
 
-void store_unlock(struct store *s, bool ours)
-{
-  struct flock bytes = LOCK_BYTES(F_UNLCK);
-  for (int i = 0; i < 2; i++)
-    if (s->lock[i] >= 0) {
-      if (ours) /* a child of fork may have the descriptor still */
-        (void)fcntl(s->lock[i], F_OFD_SETLK, &bytes);
-      (void)close(s->lock[i]);
-      s->lock[i] = -1;
-    }
-}
-
 void store_close(struct store *s)
 {
   for (int i = 0; i < 2; i++)
     forget_statements(s, i);
   (void)sqlite3_close_v2(s->db);
-  store_unlock(s, true);
+  for (int i = 0; i < 2; i++)
+    descriptor_close(&s->lock[i]);
   sqlite3_free(s->mirror);
   memset(s, 0, sizeof *s);
 }

@@ -35,7 +35,7 @@ struct store {
   int logs;                                         /* that are this process's own */
   uint64_t last_row;                                /* the highest number used so far */
   char *mirror;                                     /* its file */
-  int lock[2];                                      /* descriptors of both files */
+  struct descriptor lock[2];                        /* descriptors of both files */
   bool made;                                        /* the file is new */
 };
 
@@ -56,8 +56,6 @@ int store_join(struct store *s);
 bool store_mirrored(struct store *s);
 int store_set_mirrored(struct store *s, bool mirrored);
 void store_close(struct store *s);
-/** Close the descriptors that lock the files; ours: and unlock them. */
-void store_unlock(struct store *s, bool ours);
 
 /** Read a page of SEALED_MAX bytes; schema: 1 for the mirror. */
 int store_get(struct store *s, int schema, uint64_t row, uint8_t *sealed);

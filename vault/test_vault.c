@@ -790,10 +790,28 @@ static void threads_and_processes(void)
   if (pid == 0)
     for (;;)
       pause();
-  v = reopen(v, in_file()); /* while a child has the cell's file too */
+  v = reopen(v, in_file()); /* while a child has a copy */
   check(kill(pid, SIGKILL) == 0 && waitpid(pid, NULL, 0) == pid);
   check(v != NULL && pprf_vault_verify(v, NULL) == PPRF_OK);
   pprf_vault_close(v);
+  int ends[2], lives[2];
+  check(pipe(ends) == 0 && pipe(lives) == 0);
+  pid = fork();
+  if (pid == 0) { /* a process that is killed; its child lives until the pipe closes */
+    v = again(in_file());
+    if (fork() == 0) {
+      (void)close(ends[1]);
+      (void)!write(lives[1], "", 1);
+      _exit((int)read(ends[0], command, 1));
+    }
+    (void)!read(lives[0], command, 1);
+    (void)kill(getpid(), SIGKILL);
+  }
+  check(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
+  v = again(in_file());
+  check(v != NULL);
+  pprf_vault_close(v);
+  check(close(ends[0]) + close(ends[1]) + close(lives[0]) + close(lives[1]) == 0);
   no_files();
   end_test("threads take turns, other processes and children are refused");
 }

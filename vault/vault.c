@@ -245,8 +245,6 @@ int pprf_vault_unseal(pprf_vault *v, uint64_t id, const uint8_t *sealed, size_t 
 static void release(pprf_vault *v)
 {
   bool ours = v->pid == getpid();
-  if (!ours)
-    store_unlock(&v->store, false);
   if (!ours && pthread_mutex_trylock(&v->mutex) != 0) {
     OPENSSL_cleanse(v->value, sizeof v->value);
     OPENSSL_cleanse(v->next_value, sizeof v->next_value);
@@ -294,7 +292,7 @@ static int begin(pprf_vault **made, const char *path, const struct pprf_vault_ce
   (void)pthread_mutex_init(&v->mutex, NULL); /* does not fail on Linux */
   v->pid = getpid();
   v->tree.arena = &v->arena;
-  v->store.lock[0] = v->store.lock[1] = -1;
+  v->store.lock[0].fd = v->store.lock[1].fd = -1;
   v->cell = *cell;
   if (options != NULL)
     v->options = *options;
