@@ -142,7 +142,7 @@ static int flush_leaf(pprf_vault *v, struct page *p, size_t i, size_t *step)
   bool odd = bytes > PAGE_MAX || bytes < PAGE_MAX / 4;
   int err = PPRF_OK;
   *step = 1;
-  if (own->count == 0 && (p != &v->top || p->count > 1)) {
+  if (own->count == 0 && p != &v->top) {
     *step = 0;
     return remove_entry(v, p, i);
   }
@@ -222,10 +222,19 @@ static int flush_below(pprf_vault *v, struct page *p)
   return err;
 }
 
-/* Write all dirty pages; while the root has become several, put a page above them. */
+/* Write all dirty pages; while the root has become several, put a page above them.  A leaf page at the top is written as
+ * the root if it is alone: so the empty ones go first. */
 static int flush(pprf_vault *v)
 {
-  int err = flush_below(v, &v->top);
+  int err = PPRF_OK;
+  for (size_t i = v->top.count; i-- > 0 && v->top.count > 1 && err == PPRF_OK;) {
+    const struct page *c = v->top.child[i].page;
+    if (c->level == 0 && c->nodes.count == 0)
+      err = remove_entry(v, &v->top, i);
+  }
+  v->next.row = 0;
+  if (err == PPRF_OK)
+    err = flush_below(v, &v->top);
   while (err == PPRF_OK && v->top.count > 1) {
     struct page *root = calloc(1, sizeof *root);
     size_t step;
@@ -248,6 +257,8 @@ static int flush(pprf_vault *v)
     v->top.child[0].page = root;
     err = flush_inner(v, &v->top, 0, &step);
   }
+  if (err == PPRF_OK && v->next.row == 0) /* cannot be */
+    err = fail(PPRF_VAULT_ERR_STORE, "commit: no page is the root");
   return err;
 }
 

@@ -76,14 +76,23 @@ static void watch_forks(void)
   (void)pthread_atfork(before_fork, in_parent, in_child);
 }
 
+/* open may wait, for a server or a lease; a fork must not.  So the lock is on a second description, which opening by
+ * /proc gives at once: no fork sees it open and not in the list. */
 bool descriptor_open(struct descriptor *d, const char *path, int flags)
 {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
+  char again[40];
+  int first = open(path, flags | O_CLOEXEC, 0600), low;
+  d->fd = -1;
+  if (first < 0)
+    return false;
   (void)pthread_once(&once, watch_forks);
-  before_fork(); /* no fork sees it open and not in the list */
-  d->fd = open(path, flags | O_CLOEXEC, 0600);
-  if (d->fd >= 0 && d->fd <= STDERR_FILENO) {
-    int low = d->fd;
+  (void)snprintf(again, sizeof again, "/proc/self/fd/%d", first);
+  before_fork();
+  if ((low = open(again, O_RDWR | O_CLOEXEC)) < 0)
+    low = fcntl(first, F_DUPFD_CLOEXEC, STDERR_FILENO + 1); /* no /proc */
+  d->fd = low;
+  if (low >= 0 && low <= STDERR_FILENO) {
     d->fd = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     (void)close(low);
   }
@@ -92,6 +101,7 @@ bool descriptor_open(struct descriptor *d, const char *path, int flags)
     descriptors = d;
   }
   in_parent();
+  (void)close(first);
   return d->fd >= 0;
 }
 

@@ -195,7 +195,7 @@ PPRF_API int pprf_vault_verify(pprf_vault *vault, uint64_t *pages);
 
 /** Copy the store, as of the last commit, to a new file.  It opens with the cell until the next commit.
  * @param[in] vault the vault.
- * @param[in] path  the file's name.  Until the copy is complete, path.part has it.
+ * @param[in] path  the file's name.  Until the copy is complete, it has this name with six letters behind it.
  * @retval PPRF_OK               the copy is complete and synced.
  * @retval PPRF_VAULT_ERR_EXISTS there is a file of this name, or with -wal or -journal behind it.
  * @retval PPRF_VAULT_ERR_STORE  it cannot be written; it is removed.

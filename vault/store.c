@@ -176,12 +176,22 @@ static char *name_of(const char *path)
   return sqlite3_mprintf("%s%s", *path == '/' ? "" : "./", path);
 }
 
+/* Whether SQLite's own way to files may be replaced: a program may have put another one in its place. */
+static bool plain_files(void)
+{
+  const sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+  return vfs != NULL && strcmp(vfs->zName, "unix") == 0;
+}
+
 /* Keep others out, by SQLite's own lock bytes, but with a lock of this descriptor: one of the process would be gone when
- * anything in it closes the file, after a copy for example (fcntl(2)).  SQLite itself then locks nothing. */
+ * anything in it closes the file, after a copy for example (fcntl(2)).  SQLite itself then locks nothing; if it must, this
+ * is another byte. */
 static int lock_file(struct store *s, int i, const char *path)
 {
   struct flock bytes = {
     .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0x40000000, .l_len = 512};
+  if (!plain_files())
+    bytes.l_start = INT64_MAX - 512;
   if (!descriptor_open(&s->lock[i], path, O_RDWR))
     return fail(PPRF_VAULT_ERR_STORE, "store %s: %s", path, strerror(errno));
   if (fcntl(s->lock[i].fd, F_OFD_SETLK, &bytes) == 0)
@@ -193,10 +203,8 @@ static int lock_file(struct store *s, int i, const char *path)
 
 static int open_database(sqlite3 **db, const char *name)
 {
-  const sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
-  bool locks = vfs != NULL && strcmp(vfs->zName, "unix") == 0;
   return sqlite3_open_v2(name, db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX,
-                         locks ? "unix-none" : NULL);
+                         plain_files() ? "unix-none" : NULL);
 }
 
 static int attach(struct store *s, bool *empty)
@@ -284,30 +292,48 @@ int store_copy(struct store *s)
   return err == PPRF_OK ? use_mirror(s) : err;
 }
 
-/* By way of FILE.part: a copy that was cut off is not taken for one. */
+/* Give a file its name, which nothing has.  Network file systems often lack the first way, some the second. */
+static bool name_file(const char *from, const char *path)
+{
+  if (renameat2(AT_FDCWD, from, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+    return true;
+  if (errno == EEXIST)
+    return false;
+  if (link(from, path) == 0)
+    return unlink(from) == 0;
+  return errno != EEXIST && make_file(path) && rename(from, path) == 0;
+}
+
+/* By way of a file of another name: a copy that was cut off is not taken for one. */
 int store_backup(struct store *s, const char *path)
 {
   static const char *const end[] = {"", "-wal",
                                     "-journal"}; /* SQLite would take these for the copy's */
-  char *part = sqlite3_mprintf("%s.part", path), *name = part != NULL ? name_of(part) : NULL;
-  int err = name != NULL ? PPRF_OK : fail(PPRF_ERR_NOMEM, "backup: no memory");
+  struct stat other;
+  char *part = sqlite3_mprintf("%s.XXXXXX", path), *name = NULL;
+  int err = part != NULL ? PPRF_OK : fail(PPRF_ERR_NOMEM, "backup: no memory"), fd = -1;
   for (int i = 0; i < 3 && err == PPRF_OK; i++) {
-    char *other = sqlite3_mprintf("%s%s", path, end[i]);
-    if (other == NULL || access(other, F_OK) == 0)
-      err = fail(other == NULL ? PPRF_ERR_NOMEM : PPRF_VAULT_ERR_EXISTS, "backup %s%s: %s", path,
-                 end[i], strerror(other == NULL ? ENOMEM : EEXIST));
-    sqlite3_free(other);
+    char *taken = sqlite3_mprintf("%s%s", path, end[i]);
+    if (taken == NULL || lstat(taken, &other) == 0)
+      err = taken == NULL ? fail(PPRF_ERR_NOMEM, "backup: no memory")
+                          : fail(PPRF_VAULT_ERR_EXISTS, "backup %s: File exists", taken);
+    sqlite3_free(taken);
   }
-  if (err == PPRF_OK) {
-    (void)unlink(part); /* of an attempt that was cut off */
-    if (!make_file(part))
-      err = fail(PPRF_VAULT_ERR_STORE, "backup %s: %s", part, strerror(errno));
-    else if ((err = copy_to(s, "backup", name)) == PPRF_OK &&
-             (renameat2(AT_FDCWD, part, AT_FDCWD, path, RENAME_NOREPLACE) != 0 ||
-              sync_directory(path) != 0))
-      err = fail(PPRF_VAULT_ERR_STORE, "backup %s: %s", path, strerror(errno));
+  if (err == PPRF_OK && (sync_directory(path) != 0 || (fd = mkostemp(part, O_CLOEXEC)) < 0))
+    err = fail(PPRF_VAULT_ERR_STORE, "backup %s: %s", path, strerror(errno));
+  if (fd >= 0) {
+    (void)close(fd);
+    name = name_of(part);
+    err = name != NULL ? copy_to(s, "backup", name) : fail(PPRF_ERR_NOMEM, "backup: no memory");
+    if (err == PPRF_OK && !name_file(part, path))
+      err = fail(errno == EEXIST ? PPRF_VAULT_ERR_EXISTS : PPRF_VAULT_ERR_STORE, "backup %s: %s",
+                 path, strerror(errno));
     if (err != PPRF_OK)
       (void)unlink(part);
+    else if (sync_directory(path) != 0) {
+      err = fail(PPRF_VAULT_ERR_STORE, "backup %s: %s", path, strerror(errno));
+      (void)unlink(path);
+    }
   }
   sqlite3_free(name);
   sqlite3_free(part);
