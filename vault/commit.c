@@ -236,24 +236,23 @@ static int flush(pprf_vault *v)
   if (err == PPRF_OK)
     err = flush_below(v, &v->top);
   while (err == PPRF_OK && v->top.count > 1) {
-    struct page *root = calloc(1, sizeof *root);
+    struct page *root = calloc(1, sizeof *root), top = v->top;
     size_t step;
-    if (root == NULL)
+    v->top.child = NULL;
+    v->top.count = v->top.room = 0;
+    if (root == NULL || page_splice(&v->top, 0, 0, 1) != PPRF_OK) {
+      v->top = top;
+      free(root);
       return failed(PPRF_ERR_NOMEM, "commit");
-    root->child = v->top.child;
-    root->count = v->top.count;
-    root->room = v->top.room;
+    }
+    root->child = top.child;
+    root->count = top.count;
+    root->room = top.room;
     root->level = root->child[0].page->level + 1;
     root->parent = &v->top;
     root->dirty = true;
     for (size_t i = 0; i < root->count; i++)
       root->child[i].page->parent = root;
-    v->top.child = NULL;
-    v->top.count = v->top.room = 0;
-    if (page_splice(&v->top, 0, 0, 1) != PPRF_OK) {
-      page_free(v, root);
-      return failed(PPRF_ERR_NOMEM, "commit");
-    }
     v->top.child[0].page = root;
     err = flush_inner(v, &v->top, 0, &step);
   }

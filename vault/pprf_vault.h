@@ -198,7 +198,7 @@ PPRF_API int pprf_vault_verify(pprf_vault *vault, uint64_t *pages);
  * @param[in] path  the file's name.  Until the copy is complete, it has this name with six letters behind it.
  * @retval PPRF_OK               the copy is complete and synced.
  * @retval PPRF_VAULT_ERR_EXISTS there is a file of this name, or with -wal or -journal behind it.
- * @retval PPRF_VAULT_ERR_STORE  it cannot be written; it is removed.
+ * @retval PPRF_VAULT_ERR_STORE  it cannot be written, or its name ends with -wal or -journal; nothing stays.
  * @retval others                as described above. */
 PPRF_API int pprf_vault_backup(pprf_vault *vault, const char *path);
 

@@ -299,8 +299,10 @@ static bool name_file(const char *from, const char *path)
     return true;
   if (errno == EEXIST)
     return false;
-  if (link(from, path) == 0)
-    return unlink(from) == 0;
+  if (link(from, path) == 0) {
+    (void)unlink(from);
+    return true;
+  }
   return errno != EEXIST && make_file(path) && rename(from, path) == 0;
 }
 
@@ -318,6 +320,11 @@ int store_backup(struct store *s, const char *path)
       err = taken == NULL ? fail(PPRF_ERR_NOMEM, "backup: no memory")
                           : fail(PPRF_VAULT_ERR_EXISTS, "backup %s: File exists", taken);
     sqlite3_free(taken);
+  }
+  for (int i = 1; i < 3 && err == PPRF_OK; i++) { /* SQLite would remove it */
+    size_t len = strlen(path), tail = strlen(end[i]);
+    if (len >= tail && strcmp(path + len - tail, end[i]) == 0)
+      err = fail(PPRF_VAULT_ERR_STORE, "backup %s: SQLite has such names for logs", path);
   }
   if (err == PPRF_OK && (sync_directory(path) != 0 || (fd = mkostemp(part, O_CLOEXEC)) < 0))
     err = fail(PPRF_VAULT_ERR_STORE, "backup %s: %s", path, strerror(errno));

@@ -559,6 +559,7 @@ static void backups(void)
   snprintf(other, sizeof other, "%s-wal", copy); /* SQLite would take it for the copy's */
   check(link(store, other) == 0);
   check(pprf_vault_backup(v, copy) == PPRF_VAULT_ERR_EXISTS && unlink(other) == 0);
+  check(pprf_vault_backup(v, other) == PPRF_VAULT_ERR_STORE && access(other, F_OK) != 0);
   no_flags = true; /* as on a network disk */
   check(pprf_vault_backup(v, copy) == PPRF_OK && unlink(copy) == 0);
   no_flags = false;

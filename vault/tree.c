@@ -90,6 +90,8 @@ int page_splice(struct page *p, size_t i, size_t old, size_t new)
   }
   memmove(p->child + i + new, p->child + i + old, (p->count - i - old) * sizeof *p->child);
   memset(p->child + i, 0, new * sizeof *p->child);
+  if (count < p->count) /* copies with their keys */
+    OPENSSL_cleanse(p->child + count, (p->count - count) * sizeof *p->child);
   p->count = count;
   return PPRF_OK;
 }
