@@ -51,16 +51,17 @@ void wipe_free(void *memory, size_t bytes)
 static struct descriptor *descriptors; /* all that are open */
 static pthread_mutex_t descriptors_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-static void before_fork(void)
+static void lock_descriptors(void)
 {
   (void)pthread_mutex_lock(&descriptors_mutex);
 }
 
-static void in_parent(void)
+static void unlock_descriptors(void)
 {
   (void)pthread_mutex_unlock(&descriptors_mutex);
 }
 
+/* A fork waits for the list to be whole; the child closes what is in it. */
 static void in_child(void)
 {
   for (struct descriptor *d = descriptors; d != NULL; d = d->next) {
@@ -68,12 +69,12 @@ static void in_child(void)
     d->fd = -1;
   }
   descriptors = NULL;
-  in_parent();
+  unlock_descriptors();
 }
 
 static void watch_forks(void)
 {
-  (void)pthread_atfork(before_fork, in_parent, in_child);
+  (void)pthread_atfork(lock_descriptors, unlock_descriptors, in_child);
 }
 
 /* open may wait, for a server or a lease; a fork must not.  So the lock is on a second description, which opening by
@@ -88,7 +89,7 @@ bool descriptor_open(struct descriptor *d, const char *path, int flags)
     return false;
   (void)pthread_once(&once, watch_forks);
   (void)snprintf(again, sizeof again, "/proc/self/fd/%d", first);
-  before_fork();
+  lock_descriptors();
   if ((low = open(again, O_RDWR | O_CLOEXEC)) < 0)
     low = fcntl(first, F_DUPFD_CLOEXEC, STDERR_FILENO + 1); /* no /proc */
   d->fd = low;
@@ -100,7 +101,7 @@ bool descriptor_open(struct descriptor *d, const char *path, int flags)
     d->next = descriptors;
     descriptors = d;
   }
-  in_parent();
+  unlock_descriptors();
   (void)close(first);
   return d->fd >= 0;
 }
@@ -111,7 +112,7 @@ void descriptor_close(struct descriptor *d)
   struct descriptor **at = &descriptors;
   if (d->fd < 0)
     return;
-  before_fork();
+  lock_descriptors();
   while (*at != d)
     at = &(*at)->next;
   *at = d->next;
@@ -119,7 +120,7 @@ void descriptor_close(struct descriptor *d)
   (void)fcntl(d->fd, F_OFD_SETLK, &all);
   (void)close(d->fd);
   d->fd = -1;
-  in_parent();
+  unlock_descriptors();
 }
 
 int sync_directory(const char *path)
