@@ -133,8 +133,9 @@ PPRF_API int pprf_tickets_export(pprf_tickets *tickets, int *fd);
  *                     state.  Without a suite in the options, keys started here have the state's
  *                     suite too.
  * @retval PPRF_OK             tickets issued by either program are good in both, once.
- * @retval PPRF_TLS_ERR_FD     the descriptor is of something else, or of a library version with
- *                             another memory layout: make new tickets.
+ * @retval PPRF_TLS_ERR_FD     the descriptor is of something else, of tickets that their maker has
+ *                             ended, or of a library version with another memory layout: make new
+ *                             tickets.
  * @retval PPRF_ERR_SUITE      this library does not know the state's suite: make new tickets.
  * @retval PPRF_TLS_ERR_OPTION depth, memory, lifetime, rotation or suite differs, or an option is
  *                             out of range.

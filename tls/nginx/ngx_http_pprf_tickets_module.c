@@ -144,19 +144,32 @@ static struct pprf_tickets_options options_of(const main_conf_t *conf)
                                        .suite = conf->suite};
 }
 
+/* The descriptor that the old binary left open for this one, once: later its number may be another's.
+ * -1: there is none. */
+static int handed(void)
+{
+  static int done;
+  const char *number = done ? NULL : getenv(HANDED);
+  done = 1;
+  return number != NULL ? (int)ngx_atoi((u_char *)(uintptr_t)number, strlen(number)) : -1;
+}
+
+/* Close it, or workers and what they execute would have it.  A file is another's with its number. */
+static void close_handed(int fd)
+{
+  int seals = fcntl(fd, F_GET_SEALS);
+  if (seals >= 0 && (seals & F_SEAL_SHRINK) != 0)
+    (void)close(fd);
+}
+
 /* Take over the old binary's tickets in an upgrade.  0: there are none, or their options differ. */
 static int take_over(struct state *state, ngx_log_t *log)
 {
-  static int done; /* only once: later the number may be another descriptor */
-  const char *number = getenv(HANDED);
-  if (number == NULL || done)
+  int fd = handed();
+  if (fd < 0)
     return 0;
-  done = 1;
-  ngx_int_t fd = ngx_atoi((u_char *)(uintptr_t)number, strlen(number));
-  int err =
-    fd < 0 ? PPRF_TLS_ERR_FD : pprf_tickets_import(&state->tickets, (int)fd, &state->options);
-  if (err == PPRF_OK || err == PPRF_TLS_ERR_OPTION || err == PPRF_ERR_SUITE)
-    (void)close((int)fd); /* the old binary left it open for us */
+  int err = pprf_tickets_import(&state->tickets, fd, &state->options);
+  close_handed(fd);
   if (err == PPRF_OK)
     state->parent = getppid();
   else
@@ -472,6 +485,12 @@ static const main_conf_t *conf_of(const ngx_cycle_t *cycle)
 static ngx_int_t init_module(ngx_cycle_t *cycle)
 {
   const main_conf_t *conf = conf_of(cycle);
+  int unused = handed();
+  if (unused >= 0)
+    ngx_log_error(NGX_LOG_NOTICE, cycle->log, 0,
+                  "pprf_tickets: those of the previous binary end: this configuration has none, or "
+                  "has them on servers");
+  close_handed(unused);
   if (conf == NULL || conf->state == NULL)
     return NGX_OK;
   unsigned wiping = pprf_tickets_wiping(conf->state->tickets);

@@ -393,11 +393,11 @@ def file_secrets(fd):
     return {text[i:i + 16] for i in range(0, len(text), 8) if len(set(text[i:i + 16])) > 12}
 
 
-def hold_memory(case, pid):
+def hold_memory(case, pid, flags=os.O_RDONLY):
     """A descriptor of the tickets' memory of a master."""
     for fd in os.listdir(f"/proc/{pid}/fd"):
         if "memfd:pprf-tickets" in os.readlink(f"/proc/{pid}/fd/{fd}"):
-            held = os.open(f"/proc/{pid}/fd/{fd}", os.O_RDONLY)
+            held = os.open(f"/proc/{pid}/fd/{fd}", flags)
             case.addCleanup(os.close, held)
             return held
     raise AssertionError("the master has no memory for tickets")
@@ -567,6 +567,28 @@ class Upgrade(Case):
                 # a worker closes its copy some time after it appears
                 nginx.until(lambda: tickets_descriptors(pid) == expected, f"{expected} descriptors of {pid}")
             upgrade(self, nginx)
+
+    def test_an_upgrade_that_takes_no_tickets_over_keeps_no_descriptor_of_them(self):
+        """Another program's workers would have all keys, and tickets made later would be those ended."""
+        on = "pprf_tickets on;"
+        for directives, own in (("", 0), (on + "pprf_tickets_backend valkey://127.0.0.1:1;", 0), (on, 1)):
+            with self.subTest(directives=directives):
+                nginx = self.nginx(Daemon, workers=1).start()
+                first = self.ticket(nginx, "first")
+                if own:  # the memory is another version's
+                    with open(f"/proc/self/fd/{hold_memory(self, nginx.process.pid, os.O_RDWR)}", "r+b") as f:
+                        f.write(bytes(8))
+                nginx.configure(workers=1, http=directives)
+                master = upgrade(self, nginx)
+                for pid in (master.pid, *nginx.children()):
+                    expected = (own, own * (pid == master.pid))
+                    nginx.until(lambda: tickets_descriptors(pid) == expected, f"{expected} descriptors of {pid}")
+                self.assertEqual(nginx.errors().count("those of the previous binary end"), 1)
+                nginx.reload(workers=1)
+                self.early_data(nginx, first, "rejected")
+                self.early_data(nginx, self.ticket(nginx, "new"), "accepted")
+                nginx.stop()
+                os.remove(nginx.path("error.log"))
 
     def test_without_wiping_a_line_of_the_log_says_so(self):
         line = "neither LD_PRELOAD=libpprf_tls_preload.so nor GLIBC_TUNABLES"

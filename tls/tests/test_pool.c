@@ -1324,7 +1324,9 @@ static void wrong_descriptors(void)
   (void)munmap(memory, (size_t)st.st_size);
   check(ftruncate(fd, 0) != 0, "the memory can shrink under those who map it");
   check(pool_import(&q, fd, 6, 4, 100, 0, suite) == PPRF_OK, "the right one");
+  pool_adopt(q);
   pool_free(q);
+  check(pool_import(&q, fd, 6, 4, 100, 0, suite) == PPRF_TLS_ERR_FD && q == NULL, "it has ended");
   /* a program closes descriptors it does not own and reuses the numbers */
   for (int i = 3; i < 64; i++)
     if (i != pipes[0] && fstat(i, &st) == 0 && S_ISREG(st.st_mode))

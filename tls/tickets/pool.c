@@ -781,6 +781,7 @@ void pool_close(struct pool *p)
   /* Other processes keep the pool until they end, unless its maker closes it. */
   if (p->h == NULL || atomic_load(&p->h->maker) != (uint64_t)getpid())
     return;
+  p->h->layout = 0; /* no program maps it from now on */
   (void)each_shard(p, 0, close_shard);
   OPENSSL_cleanse(p->h->name_key, sizeof p->h->name_key);
 }

@@ -71,7 +71,8 @@ int pool_export(struct pool *pool, int *fd);
 /** Map the pool of a descriptor, which the caller keeps.  suite: what the pool's must be; 0: any
  * that this library knows.
  * @retval PPRF_OK, PPRF_ERR_NOMEM, PPRF_ERR_CRYPTO.
- * @retval PPRF_TLS_ERR_FD     the descriptor is of no pool, or of a library that lays it out otherwise.
+ * @retval PPRF_TLS_ERR_FD     the descriptor is of no pool, of one that has ended, or of a library
+ *                             that lays it out otherwise.
  * @retval PPRF_ERR_SUITE      the pool's suite is none of pool_has_suite.
  * @retval PPRF_TLS_ERR_OPTION depth, keys, lifetime, rotation or suite is not the pool's. */
 int pool_import(struct pool **pool, int fd, unsigned depth, unsigned keys, uint64_t lifetime,

@@ -547,7 +547,7 @@ const char *pprf_tls_strerror(int err)
   case PPRF_TLS_ERR_BACKEND:
     return "the tickets' server gives no answer, or its password file or certificate cannot be used";
   case PPRF_TLS_ERR_FD:
-    return "the descriptor is not of tickets, or is of another version's";
+    return "the descriptor is not of tickets, or of tickets that have ended or are another version's";
   default:
     return pprf_strerror(err);
   }
