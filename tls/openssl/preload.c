@@ -144,6 +144,7 @@ static int new_fleet(const struct pprf_tickets_options *o, const char *text)
           : o->rotation != 0           ? "not with PPRF_TICKETS_ROTATION"
           : o->memory != 0             ? "not with PPRF_TICKETS_MEMORY"
           : o->suite != 0              ? "not with PPRF_TICKETS_SUITE"
+          : o->lifetime > 432000       ? "with it PPRF_TICKETS_LIFETIME is 1 to 432000"
                                        : NULL;
   int err = bad != NULL ? PPRF_TLS_ERR_OPTION : pprf_tickets_new_fleet(&tickets, o, server, n);
   if (bad != NULL)

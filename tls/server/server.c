@@ -87,13 +87,14 @@ static _Noreturn void wrong(const char *format, ...)
   exit(complain(STATUS_USAGE, "%s", text));
 }
 
-static uint64_t number(const char *name, const char *arg, uint64_t max)
+static uint64_t number(const char *name, const char *arg, uint64_t least, uint64_t max)
 {
   char *end;
   errno = 0;
   unsigned long long v = strtoull(arg, &end, 10);
-  if (*arg < '0' || *arg > '9' || *end != '\0' || errno != 0 || v > max)
-    wrong("--%s: '%s' is not a number from 0 to %llu", name, arg, (unsigned long long)max);
+  if (*arg < '0' || *arg > '9' || *end != '\0' || errno != 0 || v < least || v > max)
+    wrong("--%s: '%s' is not a number from %llu to %llu", name, arg, (unsigned long long)least,
+          (unsigned long long)max);
   return v;
 }
 
@@ -104,17 +105,15 @@ static int take(void *input, int key, char *arg)
   for (const struct option_line *o = options; o->name != NULL; o++)
     if (o->key == key)
       name = o->name;
-  switch (key) {
+  switch (key) { /* a zero in tickets would be the default */
   case 'p':
-    a->port = (unsigned)number(name, arg, 65535);
+    a->port = (unsigned)number(name, arg, 0, 65535);
     break;
   case 'w':
-    a->workers = (unsigned)number(name, arg, 64);
-    if (a->workers == 0)
-      wrong("--workers: at least 1");
+    a->workers = (unsigned)number(name, arg, 1, 64);
     break;
   case 'n':
-    a->connections = (unsigned)number(name, arg, UINT32_MAX);
+    a->connections = (unsigned)number(name, arg, 0, UINT32_MAX);
     break;
   case CERT:
     a->cert = arg;
@@ -126,19 +125,19 @@ static int take(void *input, int key, char *arg)
     a->groups = arg;
     break;
   case DEPTH:
-    a->tickets.depth = (unsigned)number(name, arg, 32);
+    a->tickets.depth = (unsigned)number(name, arg, 1, 32);
     break;
   case RATE:
-    a->tickets.rate = (unsigned)number(name, arg, UINT32_MAX);
+    a->tickets.rate = (unsigned)number(name, arg, 1, UINT32_MAX);
     break;
   case MEMORY:
-    a->tickets.memory = number(name, arg, INT64_MAX);
+    a->tickets.memory = number(name, arg, 1, INT64_MAX);
     break;
   case LIFETIME:
-    a->tickets.lifetime = (unsigned)number(name, arg, UINT32_MAX);
+    a->tickets.lifetime = (unsigned)number(name, arg, 1, UINT32_MAX);
     break;
   case ROTATION:
-    a->tickets.rotation = (unsigned)number(name, arg, UINT32_MAX);
+    a->tickets.rotation = (unsigned)number(name, arg, 1, UINT32_MAX);
     break;
   case SUITE:
     a->tickets.suite = pprf_tickets_suite(arg);
@@ -151,7 +150,7 @@ static int take(void *input, int key, char *arg)
     a->server[a->servers++] = arg;
     break;
   case EARLY:
-    a->tickets.max_early_data = (unsigned)number(name, arg, UINT32_MAX);
+    a->tickets.max_early_data = (unsigned)number(name, arg, 1, UINT32_MAX);
     break;
   case TLS12:
     a->tickets.no_tls_1_2 = 1;
@@ -184,6 +183,8 @@ static int check(void *input)
     wrong("--%s: not with --backend", a->tickets.rotation != 0 ? "rotation"
                                       : a->tickets.memory != 0 ? "memory"
                                                                : "suite");
+  if (a->servers > 0 && a->tickets.lifetime > 432000)
+    wrong("--lifetime: 1..432000 seconds with --backend");
   return STATUS_DONE;
 }
 

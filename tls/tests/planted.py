@@ -15,6 +15,8 @@ class Tls(planting.Suites):
         if judge == "libraries":
             test = "test_functions_that_see_secrets_are_bound_before_there_are_any"
             return "build/tls/libpprf_tls.a", ["python3", "tls/tests/test_libraries.py", test]
+        if judge.startswith("server "):
+            return "build/pprf-tls-server", ["python3", "tls/tests/test_tls.py", "test_" + judge[7:]]
         if judge.startswith("nginx "):
             return "build/tls/nginx/ngx_http_pprf_tickets_module.so", ["python3", "tls/nginx/test_nginx.py",
                                                                        "test_" + judge[6:]]

@@ -895,13 +895,22 @@ class Options(Case):
                               ("workers", 0), ("workers", 65), ("port", 65536), ("port", ""),
                               ("groups", "nonsense"), ("connections", "1e3"), ("rate", "fast"),
                               ("memory", "8G"), ("lifetime", "1h"), ("rotation", "0x10"),
-                              ("max-early-data", "-1"), ("workers", "two"), ("backend", "http://h")):
+                              ("max-early-data", "-1"), ("workers", "two"), ("backend", "http://h"),
+                              *((option, 0) for option in ("depth", "rate", "memory", "lifetime", "rotation",
+                                                           "max-early-data"))):
             with self.subTest(option=option, value=value):
                 r = subprocess.run([SERVER, "-p", "0", f"--{option}={value}"], cwd=self.dir,
                                    capture_output=True, text=True, timeout=PATIENCE)
                 self.assertEqual(r.returncode, 1)
                 self.assertIn(option.replace("-", "_")[:5], r.stderr.replace("-", "_"))
                 self.assertNotIn("listening", r.stdout)
+
+    def test_options_that_trees_on_servers_do_not_have_are_refused_by_name(self):
+        for option in ("rotation=7200", "memory=1000000000", "suite=aes-128", "lifetime=432001"):
+            r = subprocess.run([SERVER, "-p", "0", "--backend=valkey://127.0.0.1:9", f"--{option}"], cwd=self.dir,
+                               capture_output=True, text=True, timeout=PATIENCE)
+            self.assertEqual(r.returncode, 1)
+            self.assertIn(f"pprf-tls-server: --{option.split('=')[0]}: ", r.stderr)
 
     def test_more_servers_than_there_is_room_for_are_refused(self):
         for count in (8, 9, 40):  # these URLs are invalid, which is reported later
