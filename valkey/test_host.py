@@ -316,6 +316,8 @@ class Tickets(Case):
         b("clock", "50")
         self.assertEqual(b("open", old), PUNCTURED)
         self.assertEqual(a.use(old), OK)  # a's own clock did not advance
+        a("clock", "80000")  # as if b's machine had stood still for most of a day
+        self.assertEqual(b.use(a.seal()), OK)
 
     def test_leaves_of_an_old_tree_are_not_issued(self):
         """with lifetime 20, leaves of a tree are issued for ten seconds"""

@@ -75,6 +75,7 @@ enum {
   ISSUE_MS_MIN = 10000,      /* least time that a tree issues tickets */
   LIFETIME_MAX = 432000,     /* plus a quarter: the seven days that a tree may live */
   AGE_UNIT_MS = 16000,       /* unit of the 16-bit time in a name: 12 days */
+  AHEAD_UNITS = 5400,        /* a day by which a ticket may be from the future */
   CONNECT_MS = 1000,         /* for a whole connection */
   ANSWER_MS = 1000,          /* for the thread's own requests */
   ORDER_MS = 2000,           /* for a rotation or a revocation */
@@ -294,11 +295,12 @@ static unsigned age_now(int64_t ahead)
   return (unsigned)(((int64_t)clock_ms() + ahead) / AGE_UNIT_MS) & 0xffff;
 }
 
-/* A ticket from the near future is new: clocks differ a little. */
+/* A ticket from the future is new: hosts read the server's clock only when they connect, and a virtual
+ * machine may have stood still since. */
 static int is_too_old(const struct fleet *f, unsigned made, int64_t ahead)
 {
   unsigned age = (age_now(ahead) - made) & 0xffff;
-  return age < 0xfff0 && age > f->lifetime_ms / AGE_UNIT_MS + 1;
+  return age < 0x10000 - AHEAD_UNITS && age > f->lifetime_ms / AGE_UNIT_MS + 1;
 }
 
 /* ---- leaves that are punctured ---- */
