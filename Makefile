@@ -59,6 +59,12 @@ endef
 # Link all prerequisites to the program $@; $(1): more libraries, $(2): more flags, $(3): linker, if
 # not $(LINK).
 LINKED = $(call SAY,LINK,$@)$(or $(3),$(LINK)) $(2) -o $@ $^ $(1) $(ALL_LDLIBS)
+# Link the prerequisites, objects and libraries, to the shared library $@; $(1): more libraries. It calls its own
+# functions, whatever others of their names the program has, and stays loaded: libcrypto calls it at its end.
+define SHARED
+$(call SAY,LINK,$@)$(LINK) -shared -Wl,-soname,$(@F),-Bsymbolic,-z,nodelete,-z,defs \
+  -Wl,--version-script=$(filter %.map,$^) -o $@ $(filter %.o %.so,$^) $(1) $(ALL_LDLIBS)
+endef
 # Prepare an archive for users: all objects are linked into one, in which names that are not
 # exported are local, so that a program may define the same names. With -flto the result is already
 # machine code. COMDAT sections (i386 has them) are kept, since their names become local.

@@ -20,10 +20,10 @@ $(B)/opt/libpprf_opt.a: $(OPT_CORE_OBJ) $(B)/flags
 	$(call SAY,AR,$@)$(AR) rcsD $@ $(filter %.o,$^)
 
 $(B)/opt/libpprf.so.0: $(OPT_OBJ) opt/install/libpprf.map
-	$(call SAY,LINK,$@)$(LINK) -shared -Wl,-soname,libpprf.so.0,-z,nodelete,-z,defs \
-	  -Wl,--version-script=opt/install/libpprf.map -o $@ $(OPT_OBJ) $(ALL_LDLIBS)
+	$(SHARED)
 # the libraries above this one, and what is the same for all: links, manual pages, pkg-config, installation
 ABOVE := tls redact vault
+$(B)/opt/libpprf.so.0 $(foreach l,$(ABOVE),$(B)/$(l)/libpprf_$(l).so.0): $(B)/flags Makefile
 $(B)/opt/libpprf.so $(foreach l,$(ABOVE),$(B)/$(l)/libpprf_$(l).so): %.so: %.so.0
 	$(QUIET)ln -sf $(<F) $@
 

@@ -12,8 +12,7 @@ $(B)/redact/%.o: redact/%.c $(B)/flags
 $(B)/redact/libpprf_redact.a: $(REDACT_OBJ) $(B)/flags
 	$(MAKE_ARCHIVE)
 $(B)/redact/libpprf_redact.so.0: $(REDACT_OBJ) $(B)/opt/libpprf.so redact/libpprf_redact.map
-	$(call SAY,LINK,$@)$(LINK) -shared -Wl,-soname,libpprf_redact.so.0,-z,defs \
-	  -Wl,--version-script=redact/libpprf_redact.map -o $@ $(REDACT_OBJ) $(B)/opt/libpprf.so $(REDACT_LDLIBS) $(ALL_LDLIBS)
+	$(call SHARED,$(REDACT_LDLIBS))
 $(B)/pprf-redact: $(B)/redact/program.o $(REDACT_OBJ) $(B)/cli/options.o $(B)/cli/message.o $(B)/opt/libpprf.a
 	$(call LINKED,$(REDACT_LDLIBS))
 

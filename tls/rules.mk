@@ -30,8 +30,7 @@ $(B)/tls/libpprf_tls.a: $(TLS_OBJ) $(FLEET_OBJ) $(OPT_OBJ) $(B)/flags
 	@rm -r $(B)/tls/members
 
 $(B)/tls/libpprf_tls.so.0: $(TLS_OBJ) $(FLEET_OBJ) $(OPT_OBJ) tls/libpprf_tls.map
-	$(call SAY,LINK,$@)$(LINK) -shared -Wl,-soname,libpprf_tls.so.0,-z,nodelete,-z,defs \
-	  -Wl,--version-script=tls/libpprf_tls.map -o $@ $(TLS_OBJ) $(FLEET_OBJ) $(OPT_OBJ) -lhiredis -lssl $(ALL_LDLIBS)
+	$(call SHARED,-lhiredis -lssl)
 
 $(B)/pprf-tls-server: $(B)/tls/server/server.o $(B)/cli/options.o $(B)/cli/message.o $(B)/tls/libpprf_tls.a
 	$(call LINKED,-lhiredis -lssl)

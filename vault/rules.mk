@@ -16,8 +16,7 @@ $(B)/vault/libpprf_vault.a: $(VAULT_OBJ) $(OPT_OBJ) $(B)/flags
 	$(MAKE_ARCHIVE)
 
 $(B)/vault/libpprf_vault.so.0: $(VAULT_OBJ) $(OPT_OBJ) vault/libpprf_vault.map
-	$(call SAY,LINK,$@)$(LINK) -shared -Wl,-soname,libpprf_vault.so.0,-z,nodelete,-z,defs \
-	  -Wl,--version-script=vault/libpprf_vault.map -o $@ $(VAULT_OBJ) $(OPT_OBJ) -lsqlite3 $(ALL_LDLIBS)
+	$(call SHARED,-lsqlite3)
 
 $(B)/pprf-vault: $(B)/vault/main.o $(VAULT_OBJ) $(CLI_OBJ:$(B)/cli/main.o=) $(IMPL_OBJ) $(B)/cli/impls/list.o $(IMPL_ARCHIVES)
 	$(call LINKED,-lsqlite3 -ljansson -lm)

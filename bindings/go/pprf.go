@@ -12,7 +12,7 @@
 package pprf
 
 /*
-#cgo CFLAGS: -std=c11 -O2 -DPPRF_NO_OPENSSL -D_GNU_SOURCE
+#cgo CFLAGS: -std=c11 -O2 -DPPRF_NO_OPENSSL -D_GNU_SOURCE -DPPRF_API= -fvisibility=hidden
 #cgo LDFLAGS: -pthread
 #include <stdlib.h>
 #include "pprf.h"

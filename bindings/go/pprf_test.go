@@ -4,6 +4,7 @@ package pprf
 
 import (
 	"bytes"
+	"debug/elf"
 	"encoding/gob"
 	"encoding/hex"
 	"encoding/json"
@@ -13,6 +14,8 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -46,6 +49,36 @@ func fresh(t *testing.T, depth uint, seed []byte) *Key {
 	}
 	t.Cleanup(k.Close)
 	return k
+}
+
+// A program that is linked with a library that needs libpprf exports what it has of the same names, and the library would
+// call that.  So does -rdynamic, which this test takes, with every name.
+func TestNoOtherLibraryFindsTheLibrary(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "program")
+	said, err := exec.Command("go", "test", "-c", "-o", name, "-ldflags=-extldflags=-rdynamic", ".").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	program, err := elf.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer program.Close()
+	symbols, err := program.DynamicSymbols()
+	exported := map[string]bool{}
+	for _, symbol := range symbols {
+		if symbol.Section != elf.SHN_UNDEF {
+			exported[symbol.Name] = true
+		}
+	}
+	if err != nil || !exported["_cgo_get_context_function"] { // of Go's own C code
+		t.Fatal(exported, err)
+	}
+	for name := range exported {
+		if strings.HasPrefix(name, "pprf_") {
+			t.Error(name)
+		}
+	}
 }
 
 func TestNoEncoderWritesAnEmptyKey(t *testing.T) {

@@ -211,5 +211,50 @@ class LazilyBound(unittest.TestCase):
             r"EVP_|OSSL_|CRYPTO_|OPENSSL_|mem|explicit_bzero|SSL_SESSION_(get|set1)_master_key", name)])
 
 
+HOST = """
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+  void *library = dlopen(argv[argc - 1], RTLD_NOW), *key, *part;
+  int (*setup)(void **, unsigned, const void *) = dlsym(library, "pprf_setup");
+  int (*delegate)(void *, uint64_t, uint64_t, void **) = dlsym(library, "pprf_delegate");
+  void (*give_back)(void *) = dlsym(library, "pprf_free");
+  if (setup(&key, 20, NULL) || delegate(key, 7, 70, &part) || delegate(part, 0, 6, &key) != 1)
+    return 1;
+  give_back(part);
+  return 0;
+}
+"""
+
+
+class OtherLibpprf(unittest.TestCase):
+    """A program that has functions of libpprf's names and shows them to libraries: it contains another version, and
+    -rdynamic exports it.  The library must not give its keys to them."""
+
+    def test_the_library_calls_its_own_functions(self):
+        with open(os.path.join(ROOT, "packaging", "release", "libpprf.symbols")) as f:
+            names = re.findall(r"^(pprf_\w+) ", f.read(), re.M)
+        others = "".join(f"void {name}(void) {{ abort(); }}\n" for name in names)
+        self.assertIn("void pprf_punct_range(void)", others)
+        with tempfile.TemporaryDirectory() as d:
+            program = os.path.join(d, "host")
+            subprocess.run([os.environ.get("CC", "cc"), "-rdynamic", "-x", "c", "-", "-o", program, "-ldl"],
+                           input=HOST + others, text=True, check=True, timeout=PATIENCE)
+            r = subprocess.run([program, os.path.join(ROOT, "build", "opt", "libpprf.so.0")], timeout=PATIENCE)
+        self.assertEqual(r.returncode, 0)
+
+    def test_no_library_asks_for_a_function_of_its_own(self):
+        for name in ("opt/libpprf", "redact/libpprf_redact", "tls/libpprf_tls", "vault/libpprf_vault"):
+            said = subprocess.run(["readelf", "-W", "--relocs", "--dyn-syms", f"{ROOT}/build/{name}.so.0"],
+                                  capture_output=True, text=True, check=True, timeout=PATIENCE).stdout
+            own = set(re.findall(r" GLOBAL +DEFAULT +\d+ (pprf_\w+)", said))
+            asked = set(re.findall(r"^[0-9a-f]{8,} .* (\w+)@?\S* \+ 0$", said, re.M))
+            self.assertGreater(len(own), 9, name)
+            self.assertIn("memcpy", asked, f"control: {name}")
+            self.assertEqual(set(), own & asked, name)
+
+
 if __name__ == "__main__":
-    sys.exit(tap.run((Go, OtherLibcrypto, WithoutLibssl, LazilyBound), sys.argv[1:]))
+    sys.exit(tap.run((Go, OtherLibcrypto, OtherLibpprf, WithoutLibssl, LazilyBound), sys.argv[1:]))
