@@ -42,7 +42,8 @@ class Bindings(planting.Planter):
         build = f"rm -rf build; {PYTHON} setup.py -q sdist -d {dist} bdist_wheel -d {dist} && " \
                 f"{PYTHON} -m zipfile -e {dist}/*.whl {site}"
         return (["env", "-C", folder, "sh", "-c", build],
-                ["env", f"PPRF_REDACT_LIBRARY={planting.TOP}/build/redact/libpprf_redact.so", "PPRF_DIST=" + dist,
+                ["env", f"PPRF_REDACT_LIBRARY={planting.TOP}/build/redact/libpprf_redact.so",
+                 f"PPRF_VAULT_LIBRARY={planting.TOP}/build/vault/libpprf_vault.so.0", "PPRF_DIST=" + dist,
                  f"LD_LIBRARY_PATH={planting.TOP}/build/opt", "PYTHONPATH=" + site, PYTHON, "-m", "pytest", "-q", "-p",
                  "no:cacheprovider", "-c", folder + "/pyproject.toml", "--rootdir", folder, folder + "/tests",
                  "-k", test])

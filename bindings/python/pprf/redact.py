@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes.util
+import operator
 import os
 import re
 from typing import Any, Iterable, Iterator, NamedTuple, Optional, Sequence, Union
@@ -53,6 +54,8 @@ void pprf_redact_info(const pprf_redact *doc, struct pprf_redact_summary *info);
 void pprf_redact_close(pprf_redact *doc);
 BIO *BIO_new_mem_buf(const void *buf, int len);
 int BIO_free(BIO *bio);
+int ERR_set_mark(void);
+int ERR_pop_to_mark(void);
 EVP_PKEY *PEM_read_bio_PUBKEY(BIO *bio, void *x, void *cb, const void *password);
 EVP_PKEY *PEM_read_bio_PrivateKey(BIO *bio, void *x, void *cb, const void *password);
 void EVP_PKEY_free(EVP_PKEY *key);
@@ -61,6 +64,7 @@ _lib: Any = _ffi.dlopen(os.environ.get("PPRF_REDACT_LIBRARY") or ctypes.util.fin
                         or "libpprf_redact.so.0")  # OSError: it is not installed
 _KINDS = {"lines": 1, "json": 2}
 _NOWHERE: int = (1 << 64) - 1
+_RUNS = 73  # PPRF_REDACT_ERR_RUNS
 
 
 class Error(Exception):
@@ -111,7 +115,9 @@ def _written(call: Any) -> bytes:
 
 def _key(pem: bytes, read: Any) -> Any:
     bio = _ffi.gc(_lib.BIO_new_mem_buf(pem, len(pem)), _lib.BIO_free)
+    _lib.ERR_set_mark()  # errors that stay in OpenSSL's queue fail the next read of a connection of this thread (ssl)
     key = read(bio, _ffi.NULL, _ffi.NULL, _ffi.from_buffer(b"\0"))  # an empty password: OpenSSL must not ask for one
+    _lib.ERR_pop_to_mark()
     if key == _ffi.NULL:
         raise ValueError("not the expected key in PEM, without a password")
     return _ffi.gc(key, _lib.EVP_PKEY_free)
@@ -135,10 +141,14 @@ def _info(doc: Any) -> Any:
 
 
 def _runs(parts: Parts) -> Any:
-    runs = [range(part, part + 1) if isinstance(part, int) else part for part in parts]
+    runs = [part if isinstance(part, range) else range(operator.index(part), operator.index(part) + 1)
+            for part in parts]
     if any(run.step != 1 for run in runs):
         raise ValueError("a range of parts has step 1")
-    return _ffi.new("struct pprf_redact_run[]", [(run[0], run[-1]) for run in runs if run])
+    ends = [(run[0], run[-1]) for run in runs if run]
+    if any(first < 0 or last > _NOWHERE for first, last in ends):
+        raise Error(_RUNS)  # as for every number that no part has
+    return _ffi.new("struct pprf_redact_run[]", ends)
 
 
 def _verified(doc: Any, public: bytes, context: bytes) -> None:
@@ -169,10 +179,14 @@ def _pieces(doc: Any) -> list[Piece]:
     return found
 
 
-def _pointer(text: str) -> Any:
-    if "\0" in text:
-        raise ValueError(f"pointer {text!r}: a zero byte")
-    return _ffi.new("char[]", text.encode())
+def _pointers(texts: Sequence[str]) -> list[Any]:
+    """C strings, of a sequence that is not one string: it would be taken for a pointer for each letter."""
+    if isinstance(texts, str):
+        raise TypeError(f"pointers: a sequence of strings, not the string {texts!r}")
+    for text in texts:
+        if "\0" in text:
+            raise ValueError(f"pointer {text!r}: a zero byte")
+    return [_ffi.new("char[]", text.encode()) for text in texts]
 
 
 def sign(document: Document, key: bytes, *, kind: str = "lines", context: bytes = b"", required: Parts = (),
@@ -187,9 +201,11 @@ def sign(document: Document, key: bytes, *, kind: str = "lines", context: bytes 
         pointers: JSON values that are one part each, and are not split.
         required_pointers: JSON values that nobody can hide, nor a part of them.
     """
+    if kind not in _KINDS:
+        raise ValueError(f"kind {kind!r} is not one of {', '.join(_KINDS)}")
     runs, ctx, where = _runs(required), _ffi.from_buffer("uint8_t[]", context), _ffi.new("uint64_t *", _NOWHERE)
-    texts = [_pointer(text) for text in (*pointers, *required_pointers)]
-    coarse, kept = (_ffi.new("char *[]", some) for some in (texts[:len(pointers)], texts[len(pointers):]))
+    texts = _pointers(pointers), _pointers(required_pointers)
+    coarse, kept = (_ffi.new("char *[]", some) for some in texts)
     size, private = _ffi.sizeof("struct pprf_redact_options"), _key(key, _lib.PEM_read_bio_PrivateKey)
     options = _ffi.new("struct pprf_redact_options *", [size, _KINDS[kind], ctx, len(ctx), runs, len(runs), coarse,
                                                         len(coarse), kept, len(kept)])
@@ -210,6 +226,7 @@ def redact(document: Document, *, parts: Parts = (), pointers: Sequence[str] = (
     LookupError: a pointer or match finds no shown part.
     """
     hide = list(parts)
+    _pointers(pointers)
     with _opened(document) as doc:
         if pointers and _info(doc).kind != _KINDS["json"]:
             raise ValueError("pointers are for JSON documents: the parts of this one are lines")

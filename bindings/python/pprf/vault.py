@@ -201,10 +201,11 @@ class Vault:
     def info(self) -> dict[str, Any]:
         """Public facts, by the names of struct pprf_vault_info."""
         info = _ffi.new("struct pprf_vault_info *", [_ffi.sizeof("struct pprf_vault_info")])
-        self._call("info", info)
-        facts = {name: getattr(info, name) for name, _ in _ffi.typeof("struct pprf_vault_info").fields[1:]}
-        texts = {name: None if facts[name] == _ffi.NULL else _ffi.string(facts[name]).decode(errors="replace")
-                 for name in ("warning", "notice")}
+        with self._turn():  # the texts are the vault's until it is closed
+            self._call("info", info)
+            facts = {name: getattr(info, name) for name, _ in _ffi.typeof("struct pprf_vault_info").fields[1:]}
+            texts = {name: None if facts[name] == _ffi.NULL else _ffi.string(facts[name]).decode(errors="replace")
+                     for name in ("warning", "notice")}
         return {**facts, "id": bytes(info.id).hex(), **texts}
 
     def close(self) -> None:

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of pprf.redact with the library libpprf_redact of the tree."""
+import contextlib
 import json
 import os
 import pickle
 import re
+import ssl
 from pathlib import Path
 
 import pytest
@@ -108,6 +110,50 @@ def test_errors_name_their_reason():
             call()
     with pytest.raises(FileNotFoundError):
         redact.verify("/no/such/file", PUBLIC)
+
+
+def test_numbers_that_no_part_has_are_refused():
+    class Three:
+        """As numpy's integers are."""
+
+        def __index__(self):
+            return 3
+    signed = redact.sign(b"".join(LINES), KEY)
+    assert shown(redact.redact(signed, parts=[Three()])) == {i: line for i, line in enumerate(LINES) if i != 3}
+    for parts in ([10], [-1], [range(-2, 1)], [1 << 64], [range(1 << 70)], [range(-1 << 70, 0)]):
+        for call in (lambda: redact.redact(signed, parts=parts), lambda: redact.sign(b"a", KEY, required=parts)):
+            with pytest.raises(redact.Error) as caught:
+                call()
+            assert caught.value.code == 73  # PPRF_REDACT_ERR_RUNS
+    for error, call in ((TypeError, lambda: redact.redact(signed, parts=[1.0])),
+                        (TypeError, lambda: redact.redact(signed, parts=["1"])),
+                        (TypeError, lambda: redact.redact(signed, pointers="")),
+                        (TypeError, lambda: redact.sign(b"{}", KEY, kind="json", pointers="")),
+                        (TypeError, lambda: redact.sign(b"{}", KEY, kind="json", required_pointers="")),
+                        (ValueError, lambda: redact.sign(b"{}", KEY, kind="text"))):
+        with pytest.raises(error):
+            call()
+
+
+def test_a_refused_key_fails_no_connection_of_its_thread():
+    incoming, outgoing, ends = ssl.MemoryBIO(), ssl.MemoryBIO(), []
+    for protocol, bios in ((ssl.PROTOCOL_TLS_CLIENT, (incoming, outgoing)),
+                           (ssl.PROTOCOL_TLS_SERVER, (outgoing, incoming))):
+        context = ssl.SSLContext(protocol)
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        context.maximum_version = ssl.TLSVersion.TLSv1_2
+        context.set_ciphers("AECDH:ADH:@SECLEVEL=0")  # these need no certificate
+        ends.append(context.wrap_bio(*bios, server_side=protocol == ssl.PROTOCOL_TLS_SERVER))
+    for end in (0, 1, 0, 1, 0):
+        with contextlib.suppress(ssl.SSLWantReadError):
+            ends[end].do_handshake()
+    assert ends[1].write(b"a") == 1 and ends[0].read() == b"a"
+    for refused in (lambda: redact.verify(redact.sign(b"a", KEY), b"no key"), lambda: redact.sign(b"a", PUBLIC)):
+        with pytest.raises(ValueError):
+            refused()
+        with pytest.raises(ssl.SSLError) as caught:
+            ends[0].read()
+        assert isinstance(caught.value, ssl.SSLWantReadError), "the reading end has no error of its own"
 
 
 def test_the_declarations_are_those_of_the_header():

@@ -102,6 +102,29 @@ def test_close_waits_for_other_threads(path):
         assert len(ended) == 3
 
 
+def test_close_waits_until_infos_texts_are_copied(path, monkeypatch):
+    v, ended = pprf.Vault.create(path), threading.Event()
+    closing = threading.Thread(target=lambda: (v.close(), ended.set()))
+
+    class Slow:
+        """cffi, but another thread has a while to close the vault before a text is read."""
+
+        def __getattr__(self, name):
+            return getattr(real, name)
+
+        @staticmethod
+        def string(text):
+            if not closing.ident:
+                closing.start()
+            assert not ended.wait(0.5), "the text's memory is released"
+            return real.string(text)
+    real = pprf.vault._ffi
+    monkeypatch.setattr(pprf.vault, "_ffi", Slow())
+    assert "snapshots" in v.info()["warning"]
+    closing.join(60)
+    assert ended.is_set()
+
+
 def test_erasures_commit_by_count_and_an_exception_commits_nothing(path):
     pprf.Vault.create(path).close()
     with pprf.Vault(path, count=2) as v:
