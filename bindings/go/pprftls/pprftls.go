@@ -8,7 +8,8 @@
 //
 // Every ticket is sealed under a leaf of a puncturable key.  Opening it punctures the leaf, so a
 // copy of the ticket, and of the early data that came with it, is refused.  Expired tickets are
-// punctured by range, and a key that is used up is replaced by the next.
+// punctured by range when the next ticket is made or offered, or by Metrics, which a server that may be
+// idle calls from a timer.  A key that is used up is replaced by the next.
 //
 // Limits.  crypto/tls asks for the session before it has verified that the client knows its secret.
 // So an attacker who copies a ClientHello in transit can use up its ticket (the client then makes a

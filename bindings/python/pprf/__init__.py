@@ -275,7 +275,9 @@ class Key:
 
         Later punctures of one key do not reach the other.  PuncturedError: nothing is left there.
         """
-        leaves = leaf if isinstance(leaf, range) else range(operator.index(leaf), operator.index(leaf) + 1)
+        if not isinstance(leaf, range):
+            leaf = operator.index(leaf)
+        leaves = leaf if isinstance(leaf, range) else range(leaf, leaf + 1)
         if leaves.step != 1 or not leaves:
             raise ValueError(f"{leaf}: a range of step 1 that is not empty")
         first, last = self._leaf(leaves.start), self._leaf(leaves.stop - 1)

@@ -122,7 +122,7 @@ class Vault:
             return
         text = _ffi.string(self._lib.pprf_vault_error()).decode(errors="replace")
         if err == _PUNCTURED:
-            raise PuncturedError(leaf)
+            raise PuncturedError(leaf if isinstance(leaf, range) else operator.index(leaf))
         if err == _RANGE and leaf is not None:
             raise LeafError(leaf, self.depth)
         if err == _NOMEM:

@@ -317,6 +317,13 @@ def test_arrays_of_numpy_hold_a_deep_keys_leaves():
 
 # ------------------------------------------------------------------ errors
 
+class Seven:
+    """As numpy's integers are."""
+
+    def __index__(self):
+        return 7
+
+
 def test_errors_name_the_leaf():
     with pprf.Key(depth=8) as key:
         for call in (key.eval, key.puncture, key.eval_puncture):
@@ -325,10 +332,11 @@ def test_errors_name_the_leaf():
                     call(leaf)
                 assert caught.value.leaf == leaf
         key.puncture(7)
-        for call in (key.eval, key.puncture, key.eval_puncture):
-            with pytest.raises(pprf.PuncturedError, match="leaf 7 was punctured") as caught:
-                call(7)
-            assert caught.value.leaf == 7
+        for call in (key.eval, key.puncture, key.eval_puncture, key.delegate):
+            for leaf in (7, Seven()):
+                with pytest.raises(pprf.PuncturedError, match="^leaf 7 was punctured") as caught:
+                    call(leaf)
+                assert caught.value.leaf == 7
         with pytest.raises(pprf.PuncturedError) as caught:
             key.eval_many([1, 2, 7, 3])
         assert caught.value.leaf == 7

@@ -79,6 +79,22 @@ def test_wrong_use_raises(path):
             call()
 
 
+def test_errors_name_the_leaf(path):
+    class Seven:
+        """As numpy's integers are."""
+
+        def __index__(self):
+            return 7
+    with pprf.Vault.create(path, depth=8) as v:
+        v.erase(Seven())
+        for call in (v.eval, v.erase, lambda leaf: v.seal(leaf, b"")):
+            with pytest.raises(pprf.PuncturedError, match="^leaf 7 was") as caught:
+                call(Seven())
+            assert caught.value.leaf == 7
+        with pytest.raises(pprf.PuncturedError, match="all leaves of range"):
+            v.erase(range(7, 8))
+
+
 def test_close_waits_for_other_threads(path):
     for i in range(20):
         v = pprf.Vault.create(path.with_name(f"v{i}"), depth=30)

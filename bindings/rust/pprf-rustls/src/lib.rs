@@ -9,7 +9,8 @@
 //! ```
 //!
 //! Every ticket is sealed under a leaf of a puncturable key.  Opening it punctures the leaf; tickets past their
-//! lifetime are punctured by range; a key that is used up gives way to the next.
+//! lifetime are punctured by range when the next one is made or offered, or by [`Ticketer::metrics`],
+//! which a server that may be idle calls from a timer; a key that is used up gives way to the next.
 //!
 //! Limits.  rustls asks for the session before it has verified that the client knows its secret: an
 //! attacker who copies a ClientHello in transit can use up its ticket, and the client then makes a

@@ -485,9 +485,10 @@ impl Key {
     }
 
     /// Write the values of many leaves, in any order and with repeats, to `out`,
-    /// [`Key::value_bytes`] each, and return which leaves have one; the others get zeros.
-    /// Ascending order shares most work.
+    /// [`Key::value_bytes`] each, and return which leaves have one; the others get zeros, and all do
+    /// on an error.  Ascending order shares most work.
     pub fn eval_many(&self, leaves: &[u64], out: &mut [u8]) -> Result<Vec<bool>, Error> {
+        out.fill(0);
         self.fits(leaves.len(), out.len())?;
         let mut result = vec![0; leaves.len()];
         // SAFETY: the lengths are those of the slices

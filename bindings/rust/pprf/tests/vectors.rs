@@ -282,7 +282,10 @@ fn errors_name_the_leaf() {
     let mut out = [1; 32];
     assert_eq!(key.eval_many(&[7, 9], &mut out).unwrap(), [false, true]);
     assert_eq!(out[..16], [0; 16]);
-    assert_eq!(key.eval_many(&[7, 9], &mut out[1..]).unwrap_err(), Error::Length);
+    assert_eq!(key.eval_many(&[7, 9], &mut out[..31]).unwrap_err(), Error::Length);
+    assert_eq!(out, [[0; 31].as_slice(), &key.eval(9).unwrap()[15..]].concat()[..]);
+    assert_eq!(key.eval_many(&[9, 256], &mut out).unwrap_err(), Error::Range { first: 256, last: 256 });
+    assert_eq!(out, [0; 32]);
     assert_eq!(Key::new(0).unwrap_err(), Error::Depth(0));
     assert_eq!(Key::new(64).unwrap_err(), Error::Depth(64));
 }
