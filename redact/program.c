@@ -30,6 +30,7 @@ struct job {
   bool json;
   int fd;       /* of FILE */
   int to;       /* of the output */
+  int reason;   /* errno of the last read or write that failed */
   char *target; /* the output's name, symbolic links followed */
   EVP_PKEY *key;
   pprf_redact *doc;
@@ -208,6 +209,24 @@ static int close_output(struct job *in, int status)
   return status;
 }
 
+static int64_t read_input(void *arg, uint64_t offset, uint8_t *buf, size_t len)
+{
+  struct job *in = arg;
+  int64_t n = pprf_redact_read_fd(&in->fd, offset, buf, len);
+  if (n < 0)
+    in->reason = errno;
+  return n;
+}
+
+static int write_output(void *arg, const uint8_t *bytes, size_t len)
+{
+  struct job *in = arg;
+  int err = pprf_redact_write_fd(&in->to, bytes, len);
+  if (err != 0)
+    in->reason = errno;
+  return err;
+}
+
 static const char *noun(const struct job *in)
 {
   return in->info.kind == PPRF_REDACT_LINES ? "line" : "value";
@@ -225,6 +244,11 @@ static int report(struct job *in, int err)
   int status = err < PPRF_REDACT_ERR_CBOR ? STATUS_FAILED : STATUS_FILE;
   bool byte = err == PPRF_REDACT_ERR_JSON || err == PPRF_REDACT_ERR_DUPLICATE,
        to_require = where >= in->pointers.count;
+  if (err == -1) /* of write_output */
+    return complain(STATUS_FAILED, "%s: %s", in->to == STDOUT_FILENO ? "standard output" : in->out,
+                    strerror(in->reason));
+  if (err == PPRF_REDACT_ERR_READ)
+    return complain(status, "%s: %s", in->file, strerror(in->reason));
   if (where == UINT64_MAX)
     return complain(status, "%s: %s", in->file, why);
   if (err == PPRF_REDACT_ERR_POINTER)
@@ -259,8 +283,8 @@ static int sign(struct job *in)
   if (status == STATUS_DONE)
     status = open_output(in);
   if (status == STATUS_DONE)
-    status = report(in, pprf_redact_sign(pprf_redact_read_fd, &in->fd, in->key, &o,
-                                         pprf_redact_write_fd, &in->to, &in->info.where));
+    status =
+      report(in, pprf_redact_sign(read_input, in, in->key, &o, write_output, in, &in->info.where));
   OPENSSL_free(required.at);
   return status;
 }
@@ -381,8 +405,7 @@ static int redact(struct job *in)
   if (status == STATUS_DONE)
     status = open_output(in);
   if (status == STATUS_DONE)
-    status =
-      report(in, pprf_redact_hide(in->doc, runs.at, runs.count, pprf_redact_write_fd, &in->to));
+    status = report(in, pprf_redact_hide(in->doc, runs.at, runs.count, write_output, in));
   OPENSSL_free(runs.at);
   return status;
 }
@@ -516,7 +539,7 @@ static int run(const struct command *c, struct job *in)
   if (status == STATUS_DONE)
     status = open_input(in);
   if (status == STATUS_DONE && c->run != sign)
-    status = report(in, pprf_redact_open(&in->doc, pprf_redact_read_fd, &in->fd));
+    status = report(in, pprf_redact_open(&in->doc, read_input, in));
   if (status == STATUS_DONE)
     status = c->run(in);
   if (fflush(stdout) != 0 || ferror(stdout))

@@ -785,7 +785,11 @@ verify --pub pub large | 2 | longer than the format allows""".splitlines():
         self.assertTrue(os.path.islink(path("link")))
         with open(path("private"), "rb") as f:
             self.assertEqual(verify(f.read()), "OK")
-        self.assertIn("writing failed", self.run_it("sign --key key text", 4, limit="exec > /dev/full; "))
+        self.assertIn("standard output: No space left on device",
+                      self.run_it("sign --key key text", 4, limit="exec > /dev/full; "))
+        self.assertIn("long: File too large",
+                      self.run_it("sign --key key text -o long", 4, limit="trap '' XFSZ; ulimit -f 0; "))
+        self.assertIn("/: Is a directory", self.run_it("sign --key key /", 2))
         self.assertEqual(verify(self.run_it("sign --key key text -o -")), "OK")
         fifo = os.open(path("fifo"), os.O_RDONLY | os.O_NONBLOCK)  # no device: a bug would replace the system's
         self.addCleanup(os.close, fifo)
