@@ -789,6 +789,29 @@ int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last)
   return err;
 }
 
+/*@ requires key: CALLED(key) && key(root, key) && tree_family(key->family);
+    requires range: first <= last < pow2(depth(key));
+    assigns KEY_SLOTS(key);
+    assigns KEY_PACKED(key) \from KEY_PACKED(key);
+    assigns expansions;
+    ensures results: \result == PPRF_OK || prg_error(\result) || no_memory{Pre}(key, \result);
+    ensures key: key(root, key) && same_head{Pre,Post}(key);
+    ensures cost: expansions <= \old(expansions) + 4 * depth(key);
+    ensures leaves: \result == PPRF_OK ==> \forall integer x; 0 <= x < pow2(depth(key)) ==>
+      (punctured(key, x) <==> punctured{Pre}(key, x) || x < first || last < x); */
+int opt_puncture_outside(pprf_key *key, uint64_t first, uint64_t last)
+{
+  const uint64_t end = opt_bit(depth_of(key)) - 1;
+  int err = first > 0 ? pprf_punct_range(key, 0, first - 1) : PPRF_OK;
+  /*@ assert places: key->store.slots.slot == \at(key->store.slots.slot,Pre) &&
+        key->store.slots.punctured.leaves == \at(key->store.slots.punctured.leaves,Pre) &&
+        \forall integer k; 1 <= k <= 5 ==> key->store.slots.punctured.summary[k] ==
+        \at(key->store.slots.punctured.summary[k],Pre); */
+  if ((err == PPRF_OK || err == PPRF_ERR_PUNCTURED) && last < end)
+    err = pprf_punct_range(key, last + 1, end);
+  return err == PPRF_ERR_PUNCTURED ? PPRF_OK : err;
+}
+
 /*@ requires key: usable(root, key);
     assigns \nothing;
     ensures none: key == \null || copied{Pre}(key) ==> \result == 0;

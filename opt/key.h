@@ -78,4 +78,9 @@ static inline unsigned depth_of(const pprf_key *key)
   return key->store.slots.punctured.depth;
 }
 
+/** Puncture the leaves outside of the range first .. last of the tree.
+ * @retval PPRF_OK  no other leaf is live.
+ * @retval PPRF_ERR_NOMEM, or an error of the PRG: some of them may be. */
+int opt_puncture_outside(pprf_key *key, uint64_t first, uint64_t last);
+
 #endif

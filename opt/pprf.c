@@ -648,16 +648,6 @@ static PPRF_WORK uint64_t nodes_in(const struct opt_store *s, uint64_t first, ui
   return nodes;
 }
 
-/* Puncture the leaves outside of a range, in which the key has a live one. */
-static int puncture_outside(pprf_key *key, uint64_t first, uint64_t last)
-{
-  const uint64_t end = (UINT64_C(1) << depth_of(key)) - 1;
-  int err = first > 0 ? pprf_punct_range(key, 0, first - 1) : PPRF_OK;
-  if ((err == PPRF_OK || err == PPRF_ERR_PUNCTURED) && last < end)
-    err = pprf_punct_range(key, last + 1, end);
-  return err == PPRF_ERR_PUNCTURED ? PPRF_OK : err;
-}
-
 #ifndef PPRF_WIDE
 static int delegate_wide(const pprf_wide_key *key, uint64_t first, uint64_t last, pprf_key **sub)
 {
@@ -689,7 +679,7 @@ int pprf_delegate(const pprf_key *key, uint64_t first, uint64_t last, pprf_key *
     return PPRF_ERR_PUNCTURED;
   int err = end_load(sub, load_key(sub, &from, PPRF_STORE_DEFAULT));
   if (err == PPRF_OK)
-    err = puncture_outside(*sub, first, last);
+    err = opt_puncture_outside(*sub, first, last);
   if (err != PPRF_OK) {
     pprf_free(*sub);
     *sub = NULL;

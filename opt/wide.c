@@ -125,6 +125,7 @@
 #define opt_packed_puncture_set opt_wide_packed_puncture_set
 #define opt_packed_bytes opt_wide_packed_bytes
 #define opt_packed_locked opt_wide_packed_locked
+#define opt_puncture_outside opt_wide_puncture_outside
 #define opt_walk opt_wide_walk
 #define opt_siblings opt_wide_siblings
 #define opt_packed_eval opt_wide_packed_eval
