@@ -23,6 +23,7 @@ import tap  # noqa: E402
 
 try:
     import fleet
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 except ImportError as missing:
     print(f"1..0 # SKIP {missing}")
     sys.exit(0)
@@ -299,13 +300,21 @@ class Tickets(Case):
 
     def test_each_server_is_asked_about_its_own_tickets(self):
         """one in 4096 names of another server also reads as a name under this server's key, with an
-        arbitrary date"""
+        arbitrary date: until two of them look old"""
         other = fleet.Server()
         self.addCleanup(other.close)
         a = Host(self, self.url, f"valkey://127.0.0.1:{other.port}?timeout=1000&budget=100", depth=17)
         a.seal()
         self.wait(lambda: a.stats()["connected"] >= 2, "both servers")
-        self.assertEqual(a("use-many", "40000"), "0")
+        key, clock = self.server.client().name_key()
+        block, found = Cipher(algorithms.AES(key), modes.ECB()).decryptor(), []
+        while len(found) < 2:
+            ticket = a.seal()
+            plain = block.update(bytes.fromhex(ticket[:32]))
+            age = clock // 16000 - int.from_bytes(plain[12:14], "little") & 0xffff
+            if plain[14] < 16 and plain[15] == 0 and 460 < age < 0xe000:  # this server's own are new
+                found.append(ticket)
+        self.assertEqual([a.use(t) for t in found], [OK] * 2)
 
     def test_old_tickets_are_refused(self):
         a, b = self.host(lifetime=100), self.host(lifetime=100)
@@ -533,10 +542,11 @@ class Waiting(Case):
 
     def test_answers_that_do_not_come_cost_a_full_handshake(self):
         a, link = self.served(program=CHECKED)
+        before = a.stats()["unanswered"]
         link.cut()
         self.assertEqual(a("begin"), "6")
         self.assertEqual(a("end"), "0 6")
-        self.assertGreaterEqual(a.stats()["unanswered"], 6)
+        self.assertEqual(a.stats()["unanswered"] - before, 6)
         link.heal()
         self.wait(lambda: a.use(a.seal()) == OK, "tickets again")
 

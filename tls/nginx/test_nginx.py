@@ -523,7 +523,8 @@ class Upgrade(Case):
                            server=status).start()
         first, second = self.ticket(nginx, "first"), self.ticket(nginx, "second")
         self.assertEqual(suite_of(nginx), 2)
-        nginx.configure(http="pprf_tickets on;", server=status)  # no suite named: the tickets keep theirs
+        # no suite named: the tickets keep theirs; another rate of the same depth
+        nginx.configure(http="pprf_tickets on; pprf_tickets_tls12 off; pprf_tickets_rate 499;", server=status)
         upgrade(self, nginx)
         self.early_data(nginx, first, "accepted")
         self.assertEqual(suite_of(nginx), 2)
