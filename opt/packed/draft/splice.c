@@ -113,7 +113,6 @@ static inline uint64_t seeds_between(const struct opt_packed *p, size_t at, size
       loop assigns k, seeds;
       loop variant n - k; */
   for (size_t k = 0; k < n; k++) {
-    //@ assert step: count_step(p, at + k);
     seeds += p->page[at + k]->seeds;
   }
   return seeds;
@@ -134,7 +133,6 @@ static inline void write_run(struct opt_packed *p, size_t from, size_t to, const
                              struct opt_page *const *blocks, size_t n)
 {
   size_t behind = p->pages - to - 1;
-  RUN_TO_WRITE
   move_firsts(p->first, to + 1, from + n, behind) /*@ ghost (p->room) */;
   move_pages(p->page, to + 1, from + n, behind) /*@ ghost (p->room) */;
   REST_IS_MOVED
@@ -211,7 +209,6 @@ static inline void put_run_in(struct opt_packed *p, size_t from, size_t to, cons
 static inline uint64_t drop_run(const struct opt_packed *p, size_t from, size_t to)
 {
   uint64_t seeds = 0;
-  RUN_TO_DROP
   /*@ loop invariant place: from <= i <= to + 1;
       loop invariant seeds: seeds == seeds_in_pages{Pre}(p, i) - seeds_in_pages{Pre}(p, from);
       loop invariant bound: seeds <= 0xffff * (i - from);

@@ -4,28 +4,14 @@
 #define OPT_WP_PACKED_SPLICE_STEPS_H
 
 /* write_run */
-#define RUN_TO_WRITE \
-  /*@ assert places: to + 1 + behind == p->pages && from + n + behind <= p->room; */
 #define REST_IS_MOVED \
-  /*@ assert same_index: p->pages == \at(p->pages,Pre) && p->room == \at(p->room,Pre) && \
-        p->first == \at(p->first,Pre) && p->page == \at(p->page,Pre); */ \
   /*@ assert same_run: \forall integer i; 0 <= i < n ==> \
-        starts[i] == \at(starts[i],Pre) && blocks[i] == \at(blocks[i],Pre); */ \
-  /*@ assert moved_first: \forall integer k; from + n <= k < from + n + behind ==> \
-        p->first[k] == \at(p->first[k - n + (to - from + 1)],Pre); */ \
-  /*@ assert moved_page: \forall integer k; from + n <= k < from + n + behind ==> \
-        p->page[k] == \at(p->page[k - n + (to - from + 1)],Pre); */
+        starts[i] == \at(starts[i],Pre) && blocks[i] == \at(blocks[i],Pre); */
 #define RUN_IS_WRITTEN \
-  /*@ assert still_index: p->pages == \at(p->pages,Pre) && p->room == \at(p->room,Pre) && \
-        p->first == \at(p->first,Pre) && p->page == \at(p->page,Pre); */ \
   /*@ assert put_first: \forall integer k; from <= k < from + n ==> \
         p->first[k] == \at(starts[k - from],Pre); */ \
   /*@ assert put_page: \forall integer k; from <= k < from + n ==> \
-        p->page[k] == \at(blocks[k - from],Pre); */ \
-  /*@ assert still_first: \forall integer k; from + n <= k < from + n + behind ==> \
-        p->first[k] == \at(p->first[k - n + (to - from + 1)],Pre); */ \
-  /*@ assert still_page: \forall integer k; from + n <= k < from + n + behind ==> \
-        p->page[k] == \at(p->page[k - n + (to - from + 1)],Pre); */
+        p->page[k] == \at(blocks[k - from],Pre); */
 
 /* count_run */
 #define RUN_IS_PUT \
@@ -34,23 +20,14 @@
   /*@ assert put_more: p->pages == \at(p->pages,Pre) - (to - from + 1) + n; */ \
   /*@ assert put_valid: \forall integer k; from <= k < from + n ==> a_page(p->page[k]); */
 #define RUN_IS_APART \
-  /*@ assert index_same: p->pages == \at(p->pages,Pre) - (to - from + 1) + n && \
-        p->room == \at(p->room,Pre) && p->first == \at(p->first,Pre) && \
-        p->page == \at(p->page,Pre); */ \
   /*@ assert apart: index_apart(p); */
 
 /* put_run_in: the index is still in order, and no page occurs twice */
 #define RUN_TO_PUT \
-  /*@ assert old_order: ascending_pages(p); */ \
-  /*@ assert old_below: pages_below(p); */ \
-  /*@ assert old_distinct: pages_distinct(p); */ \
-  /*@ assert run_order: run_order(starts, n, p->first[from], page_end(p, to)); */ \
   /*@ assert begins: p->first[0] == 0; */ \
   /*@ assert run_begins: starts[0] == p->first[from]; */
 #define RUN_IN_ORDER \
-  /*@ assert same_depth: p->depth == \at(p->depth,Pre) && p->room == \at(p->room,Pre); */ \
   /*@ assert spliced: index_spliced{Pre,Here}(p, from, to, starts, blocks, n); */ \
-  /*@ assert run_spliced: run_spliced{Pre,Here}(p, from, to, starts, blocks, n); */ \
   /*@ assert order: ascending_pages(p); */ \
   /*@ assert below: pages_below(p); */ \
   /*@ assert distinct: pages_distinct(p); */ \
@@ -58,48 +35,24 @@
   /*@ assert index: index_of_pages(p); */
 
 /* drop_run */
-#define RUN_TO_DROP \
-  /*@ assert was_page: \forall integer k; 0 <= k < p->pages ==> a_page(p->page[k]); */ \
-  /*@ assert was_distinct: \forall integer k, l; 0 <= k < l < p->pages ==> \
-        p->page[k] != p->page[l]; */
 #define PAGE_TO_DROP \
   /*@ ghost Turn: ; */ \
   /*@ ghost struct opt_page *this = p->page[i]; */ \
   /*@ assert block: this == \at(p->page[\at(i,Here)],Pre) && a_page(this); */ \
-  /*@ assert valid: \valid(&opt_pages[0 .. OPT_PAGES_MAX - 1]); */ \
-  /*@ assert not_yet: !page_between{Pre}(p, from, i, this); */ \
   /*@ assert kept_this: block_kept{Pre,Here}(this); */ \
-  /*@ assert step: count_step{Pre}(p, i); */ \
   /*@ assert same_seeds: this->seeds == seeds_of_page{Pre}(p, i); */
 #define PAGE_IS_DROPPED \
-  /*@ assert kept: \forall struct opt_page *q; a_page(q) ==> q != this ==> \
-        page_kept{Turn,Here}(q); */ \
-  /*@ assert fit: \forall struct opt_page *q; a_page(q) ==> q != this ==> page_fits{Turn}(q) ==> \
-        page_fits(q); */ \
-  /*@ assert since: \forall struct opt_page *q; a_page(q) ==> q != this ==> \
-        block_kept{Turn,Here}(q); */ \
-  /*@ assert less: \forall struct opt_page *q; !page_between{Pre}(p, from, i + 1, q) ==> \
-        !page_between{Pre}(p, from, i, q) && q != this; */ \
-  /*@ assert until: \forall struct opt_page *q; a_page(q) ==> \
-        !page_between{Pre}(p, from, i + 1, q) ==> block_kept{Pre,Turn}(q); */ \
   /*@ assert whole: \forall struct opt_page *q; a_page(q) ==> \
         !page_between{Pre}(p, from, i + 1, q) ==> block_kept{Pre,Here}(q); */ \
   /*@ assert blocks: blocks_but{Pre,Here}(p, from, i + 1); */ \
   /*@ assert others: \forall integer k; from <= k < i ==> \
         p->page[k] != this && a_page(p->page[k]); */ \
-  /*@ assert wiped_before: \forall integer k; from <= k < i ==> page_wiped{Turn}(p->page[k]); */ \
-  /*@ assert wiped: \forall integer k; from <= k < i ==> page_wiped(p->page[k]); */ \
-  /*@ assert wiped_this: page_wiped(this); */
+  /*@ assert wiped: \forall integer k; from <= k < i ==> page_wiped(p->page[k]); */
 #define RUN_IS_DROPPED \
   /*@ assert same_index: p->pages == \at(p->pages,Pre) && p->depth == \at(p->depth,Pre) && \
         p->first == \at(p->first,Pre) && p->page == \at(p->page,Pre) && \
         p->room == \at(p->room,Pre); */ \
-  /*@ assert same_first: \forall integer k; 0 <= k < p->pages ==> \
-        p->first[k] == \at(p->first[k],Pre); */ \
-  /*@ assert old_order: ascending_pages{Pre}(p); */ \
   /*@ assert order: ascending_pages(p); */ \
-  /*@ assert old_below: pages_below{Pre}(p); */ \
-  /*@ assert below: pages_below(p); */ \
   /*@ assert index: index_of_pages(p); */
 
 /* exchange */
@@ -111,36 +64,18 @@
         p->room == \at(p->room,Pre) && p->nodes == \at(p->nodes,Pre); */ \
   /*@ assert dropped_places: \forall integer k; 0 <= k < p->pages ==> \
         p->first[k] == \at(p->first[k],Pre) && p->page[k] == \at(p->page[k],Pre); */ \
-  /*@ assert dropped_end: page_end(p, to) == page_end{Pre}(p, to); */ \
   /*@ assert same_run: \forall integer i; 0 <= i < n ==> first[i] == \at(first[i],Pre) && \
         page[i] == \at(page[i],Pre); */ \
   /*@ assert not_old: \forall integer i; 0 <= i < n ==> \
         !page_between{Pre}(p, from, to + 1, page[i]); */ \
   /*@ assert run_kept: \forall integer i; 0 <= i < n ==> block_kept{Pre,Here}(page[i]); */ \
-  /*@ assert run_block: \forall integer i; 0 <= i < n ==> \
-        a_page(page[i]) && page_clean{Pre}(page[i]); */ \
   /*@ assert run_own: run_own(page, n); */ \
-  /*@ assert run_distinct: run_distinct(page, n); */ \
   /*@ assert run_new: run_new(p, page, n); */ \
-  /*@ assert run_order: run_order(first, n, p->first[from], page_end(p, to)); */ \
-  /*@ assert run_apart: run_apart(p, first, page, n); */
+  /*@ assert run_order: run_order(first, n, p->first[from], page_end(p, to)); */
 #define RUN_IS_IN \
-  /*@ assert put_spliced: index_spliced{Dropped,Here}(p, from, to, first, page, n); */ \
   /*@ assert spliced: index_spliced{Pre,Here}(p, from, to, first, page, n); */ \
-  /*@ assert since_kept: \forall struct opt_page *q; a_page(q) ==> page_kept{Dropped,Here}(q); */ \
-  /*@ assert since_fit: \forall struct opt_page *q; a_page(q) ==> page_fits{Dropped}(q) ==> \
-        page_fits(q); */ \
-  /*@ assert since: \forall struct opt_page *q; a_page(q) ==> block_kept{Dropped,Here}(q); */ \
-  /*@ assert until: \forall struct opt_page *q; a_page(q) ==> \
-        !page_between{Pre}(p, from, to + 1, q) ==> block_kept{Pre,Dropped}(q); */ \
-  /*@ assert whole: \forall struct opt_page *q; a_page(q) ==> \
-        !page_between{Pre}(p, from, to + 1, q) ==> block_kept{Pre,Here}(q); */ \
-  /*@ assert blocks: blocks_but{Pre,Here}(p, from, to + 1); */ \
-  /*@ assert old_block: \forall integer k; from <= k <= to ==> a_page(\at(p->page[k],Pre)); */ \
   /*@ assert old_since: \forall integer k; from <= k <= to ==> \
         block_kept{Dropped,Here}(\at(p->page[k],Pre)); */ \
-  /*@ assert wiped_dropped: \forall integer k; from <= k <= to ==> \
-        page_wiped{Dropped}(\at(p->page[k],Pre)); */ \
   /*@ assert wiped: \forall integer k; from <= k <= to ==> page_wiped(\at(p->page[k],Pre)); */
 
 /* opt_packed_splice */
@@ -157,7 +92,6 @@
   /*@ assert old_behind: \forall integer k; to < k < p->pages ==> end <= p->first[k]; */ \
   /*@ assert old_from: \forall integer k; from <= k <= to ==> begin <= p->first[k]; */ \
   /*@ assert old_to: \forall integer k; from <= k <= to ==> page_end(p, k) <= end; */ \
-  /*@ assert room: p->room <= OPT_INDEX_MAX; */ \
   /*@ ghost count_lemma(p); */ \
   /*@ ghost pages_lemma(p); */ \
   /*@ ghost \
@@ -167,7 +101,6 @@
        loop assigns k; \
        loop variant p->pages - k; @/ \
     for (size_t k = 0; k < p->pages; k++) { \
-      /@ assert step: count_step(p, k); @/ \
       /@ assert some: 0 <= seeds_of_page(p, k); @/ \
     } */ \
   /*@ ghost \
@@ -176,8 +109,6 @@
        loop assigns k; \
        loop variant to + 1 - k; @/ \
     for (size_t k = 0; k <= to; k++) { \
-      /@ assert step: count_step(p, k); @/ \
-      /@ assert some: 0 <= seeds_of_page(p, k); @/ \
     } */ \
   /*@ assert seeds: 0 <= seeds_in_pages(p, from) <= seeds_in_pages(p, to + 1) <= p->nodes <= \
         0x8000000000000000; */ \
@@ -195,10 +126,7 @@
       const struct opt_page *page_k = page[k]; \
       /@ assert held: page_holds(root, p->depth, page_k, first[k], run_end(first, n, end, k)); @/ \
       row_order_lemma(page_k->tile, page_k->tiles, first[k], p->depth); \
-      /@ assert tile: first[k] <= tile_start(page_row(page_k), first[k], 0) < \
-           tile_start(page_row(page_k), first[k], page_k->tiles); @/ \
       /@ assert ends: first[k] < run_end(first, n, end, k); @/ \
-      /@ assert before: \forall integer i; 0 <= i < k ==> first[i] < first[k]; @/ \
       /@ assert tiles: \forall integer j, x; 0 <= j < page_k->tiles ==> \
         tile_covers(page_row(page_k), first[k], j, x) ==> \
         first[k] <= x < run_end(first, n, end, k); @/ \
@@ -217,7 +145,6 @@
   /*@ assert run_inside: \forall integer x; run_punctured(first, page, n, x) ==> \
         begin <= x < end; */
 #define RUN_IN_STORE \
-  /*@ assert same_depth: p->depth == \at(p->depth,Pre) && p->page_max == \at(p->page_max,Pre); */ \
   /*@ assert same_first: p->first == \at(p->first,Pre); */ \
   /*@ assert same_page: p->page == \at(p->page,Pre); */ \
   /*@ assert memory: index_memory(p); */ \
@@ -231,7 +158,6 @@
   RUN_IS_COUNTED \
   RUN_IN_SET
 #define RUN_IS_COUNTED \
-  /*@ assert room_for: from + n <= p->pages; */ \
   /*@ assert new_end: p->pages - n + (to - from + 1) == \at(p->pages,Pre); */ \
   /*@ ghost \
     /@ loop invariant 0 <= k <= from; \
@@ -239,8 +165,6 @@
        loop assigns k; \
        loop variant from - k; @/ \
     for (size_t k = 0; k < from; k++) { \
-      /@ assert old: count_step{Pre}(p, k); @/ \
-      /@ assert new: count_step(p, k); @/ \
       /@ assert same: seeds_of_page(p, k) == seeds_of_page{Pre}(p, k); @/ \
     } */ \
   /*@ ghost \
@@ -250,8 +174,6 @@
        loop assigns k; \
        loop variant p->pages - k; @/ \
     for (size_t k = from + n; k < p->pages; k++) { \
-      /@ assert old: count_step{Pre}(p, k - n + (to - from + 1)); @/ \
-      /@ assert new: count_step(p, k); @/ \
       /@ assert same: seeds_of_page(p, k) == seeds_of_page{Pre}(p, k - n + (to - from + 1)); @/ \
     } */ \
   /*@ assert was_counted: \at(p->nodes,Pre) == seeds_in_pages{Pre}(p, \at(p->pages,Pre)); */ \
