@@ -36,7 +36,6 @@
 
 /* drop_run */
 #define PAGE_TO_DROP \
-  /*@ ghost Turn: ; */ \
   /*@ ghost struct opt_page *this = p->page[i]; */ \
   /*@ assert block: this == \at(p->page[\at(i,Here)],Pre) && a_page(this); */ \
   /*@ assert kept_this: block_kept{Pre,Here}(this); */ \
