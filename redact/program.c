@@ -400,6 +400,11 @@ static int redact(struct job *in)
                     json ? "values: use --pointer" : "lines: use --lines");
   for (size_t i = 0; status == STATUS_DONE && i < in->lines.count; i++)
     status = add_lines(&runs, in->lines.at[i]);
+  for (size_t i = 0; status == STATUS_DONE && i < runs.count; i++)
+    if (runs.at[i].last >= in->info.parts)
+      status =
+        complain(STATUS_USAGE, "%s: it has no line %llu: its last is %llu", in->file,
+                 (unsigned long long)runs.at[i].last + 1, (unsigned long long)in->info.parts);
   if (status == STATUS_DONE && in->pointers.count + in->matches.count > 0)
     status = search(in, &runs);
   if (status == STATUS_DONE)
