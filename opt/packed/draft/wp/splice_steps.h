@@ -19,8 +19,7 @@
         p->page == \at(p->page,Pre) && p->nodes == \at(p->nodes,Pre); */ \
   /*@ assert put_more: p->pages == \at(p->pages,Pre) - (to - from + 1) + n; */ \
   /*@ assert put_valid: \forall integer k; from <= k < from + n ==> a_page(p->page[k]); */
-#define RUN_IS_APART \
-  /*@ assert apart: index_apart(p); */
+#define RUN_IS_APART /*@ assert apart: index_apart(p); */
 
 /* put_run_in: the index is still in order, and no page occurs twice */
 #define RUN_TO_PUT \
