@@ -231,7 +231,7 @@ test-full: first-use
 # ---- keys and forks
 
 TAP_TESTS += $(EQB)/forks
-EQ_FORKS_WRAP := $(foreach f,madvise malloc calloc free munmap EVP_MD_fetch,-Wl,--wrap=$(f))
+EQ_FORKS_WRAP := $(foreach f,madvise malloc calloc free munmap EVP_MD_fetch RAND_priv_bytes,-Wl,--wrap=$(f))
 $(EQB)/forks: $(EQB)/plain/failures/forks.o $(EQ_plain_SHA3)
 	$(call LINKED,,$(EQ_FORKS_WRAP))
 

@@ -727,6 +727,35 @@ static int random_keys(int i, void *arg)
          memcmp(first, next, 16) != 0;
 }
 
+static pid_t drew; /* the process that called libcrypto's generator last */
+
+int __real_RAND_priv_bytes(unsigned char *out, int n);
+int __wrap_RAND_priv_bytes(unsigned char *out, int n);
+int __wrap_RAND_priv_bytes(unsigned char *out, int n)
+{
+  drew = (pid_t)syscall(SYS_getpid);
+  return __real_RAND_priv_bytes(out, n);
+}
+
+static int draw_beside(void *arg)
+{
+  uint8_t out[16];
+  *(int *)arg = random_value(1, out);
+  return 0;
+}
+
+/* A child that shares the memory may be killed while it holds the lock of libcrypto's generator, for
+ * which the parent then waits.  Only the process that loaded the library uses that generator. */
+static int drawn_by_loader(void)
+{
+  static char stack[1 << 18] __attribute__((aligned(64)));
+  uint8_t out[16];
+  int status, drawn = 0, own = random_value(1, out) && drew == loader;
+  drew = 0;
+  pid_t pid = clone(draw_beside, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &drawn);
+  return own && pid > 0 && waitpid(pid, &status, 0) == pid && status == 0 && drawn && drew == 0;
+}
+
 /* ---- threads that end */
 
 struct at_end {
@@ -1076,5 +1105,6 @@ int main(void)
     tap_note("this system does not clear pages at a fork");
   else
     tap_ok(in_child(no_seeds, 1, NULL), "opt_a_child_has_no_seed_in_its_copy");
+  tap_ok(drawn_by_loader(), "opt_a_child_in_the_same_memory_leaves_libcryptos_generator_alone");
   return tap_end();
 }
