@@ -376,17 +376,22 @@ static int use(void *arg)
   return 0;
 }
 
-static int same_memory(int i, void *arg)
+/* Run f in a child that shares the memory, as one of vfork does. */
+static int beside(int (*f)(void *), void *arg)
 {
   static char stack[1 << 18] __attribute__((aligned(64)));
-  struct use u = {stores[i], NULL, 0};
   int status;
+  pid_t pid = clone(f, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, arg);
+  return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+static int same_memory(int i, void *arg)
+{
+  struct use u = {stores[i], NULL, 0};
   (void)arg;
   if (stores[i]->setup(&u.key, 9, root) != PPRF_OK)
     return 0;
-  pid_t pid = clone(use, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &u);
-  int ok = pid > 0 && waitpid(pid, &status, 0) == pid && status == 0 && u.ok &&
-           stores[i]->punct(u.key, 8) == PPRF_ERR_PUNCTURED &&
+  int ok = beside(use, &u) && u.ok && stores[i]->punct(u.key, 8) == PPRF_ERR_PUNCTURED &&
            stores[i]->punct(u.key, 9) == PPRF_OK;
   stores[i]->free(u.key);
   return ok;
@@ -748,12 +753,10 @@ static int draw_beside(void *arg)
  * which the parent then waits.  Only the process that loaded the library uses that generator. */
 static int drawn_by_loader(void)
 {
-  static char stack[1 << 18] __attribute__((aligned(64)));
   uint8_t out[16];
-  int status, drawn = 0, own = random_value(1, out) && drew == loader;
+  int drawn = 0, own = random_value(1, out) && drew == loader;
   drew = 0;
-  pid_t pid = clone(draw_beside, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &drawn);
-  return own && pid > 0 && waitpid(pid, &status, 0) == pid && status == 0 && drawn && drew == 0;
+  return own && beside(draw_beside, &drawn) && drawn && drew == 0;
 }
 
 /* ---- threads that end */
